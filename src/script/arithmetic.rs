@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use rhai::{Dynamic, Engine, EvalAltResult, Position};
 
+use super::kinds::{article, kind};
 use super::value::{ErrorHandle, Handle, TensorHandle};
-use crate::core::{Error, Tensor, Value, attempt};
+use crate::core::{Error, Tensor, Value, attempt, cut};
 use crate::space::{AnySpace, composed};
 
 pub fn register(engine: &mut Engine) {
@@ -40,6 +41,43 @@ fn comparisons(engine: &mut Engine) {
         )*};
     }
     compare!(==, !=, <, <=, >, >=);
+    // A function of anything stands before those that Rhai has built in, and comes after these.
+    macro_rules! order {
+        ($($operator:tt),*) => {$(
+            engine.register_fn(stringify!($operator), |a: i64, b: i64| a $operator b);
+            engine.register_fn(stringify!($operator), |a: bool, b: bool| a $operator b);
+            engine.register_fn(stringify!($operator), |a: char, b: char| a $operator b);
+            engine.register_fn(stringify!($operator), |a: &str, b: &str| a $operator b);
+            engine.register_fn(stringify!($operator), |a: char, b: &str| *a.encode_utf8(&mut [0; 4]) $operator *b);
+            engine.register_fn(stringify!($operator), |a: &str, b: char| *a $operator *b.encode_utf8(&mut [0; 4]));
+            engine.register_fn(stringify!($operator), |a: Dynamic, b: Dynamic| {
+                not_in_order(stringify!($operator), &a, &b)
+            });
+        )*};
+    }
+    order!(<, <=, >, >=);
+}
+
+/// Rhai answers `false` to what has no order, such as a table's text beside a number, so that a filter leaves everything out.
+fn not_in_order(operator: &str, a: &Dynamic, b: &Dynamic) -> Result<bool, Box<EvalAltResult>> {
+    let is_text = |x: &Dynamic| x.is_string() || x.is_char();
+    let hint = if a.is_unit() || b.is_unit() {
+        "() stands for what is not there: ask `x != ()` first, or give what counts in its place, `x ?? 0`"
+    } else if is_text(a) != is_text(b) {
+        "parse_float(text) is the number that a text stands for"
+    } else {
+        "numbers are compared with numbers, texts with texts"
+    };
+    refused(&format!("`{operator}`: {} and {} have no order", told(a), told(b)), hint)
+}
+
+/// A value as a message names it.
+fn told(value: &Dynamic) -> String {
+    match value.is_unit() {
+        true => "()".into(),
+        false if value.is_string() => format!("the string {:?}", cut(&value.to_string(), 40)),
+        false => article(kind(value)),
+    }
 }
 
 fn division(engine: &mut Engine) {
@@ -151,21 +189,23 @@ fn tensors(engine: &mut Engine) {
     engine.register_fn("|", |a: TensorHandle, b: TensorHandle| mask("|", &[&a.0, &b.0], || a.0.f_logical_or(&b.0)));
     engine.register_fn("!", |a: TensorHandle| mask("!", &[&a.0], || a.0.f_logical_not()));
     macro_rules! comparison {
-        ($operator:literal, $between:ident, $scalar:ident) => {
+        ($operator:literal, $between:ident, $scalar:ident, $reversed:ident) => {
             engine.register_fn($operator, |a: TensorHandle, b: TensorHandle| {
                 handle($operator, &a.0, &b.0.size(), || a.0.$between(&b.0))
             });
             engine.register_fn($operator, |a: TensorHandle, b: f64| handle($operator, &a.0, &[], || a.0.$scalar(b)));
             engine.register_fn($operator, |a: TensorHandle, b: i64| handle($operator, &a.0, &[], || a.0.$scalar(b)));
+            engine.register_fn($operator, |a: f64, b: TensorHandle| handle($operator, &b.0, &[], || b.0.$reversed(a)));
+            engine.register_fn($operator, |a: i64, b: TensorHandle| handle($operator, &b.0, &[], || b.0.$reversed(a)));
         };
     }
     // Element by element, as in PyTorch; Rhai would answer one `false` for values of different types.
-    comparison!("==", f_eq_tensor, f_eq);
-    comparison!("!=", f_ne_tensor, f_ne);
-    comparison!("<", f_lt_tensor, f_lt);
-    comparison!("<=", f_le_tensor, f_le);
-    comparison!(">", f_gt_tensor, f_gt);
-    comparison!(">=", f_ge_tensor, f_ge);
+    comparison!("==", f_eq_tensor, f_eq, f_eq);
+    comparison!("!=", f_ne_tensor, f_ne, f_ne);
+    comparison!("<", f_lt_tensor, f_lt, f_gt);
+    comparison!("<=", f_le_tensor, f_le, f_ge);
+    comparison!(">", f_gt_tensor, f_gt, f_lt);
+    comparison!(">=", f_ge_tensor, f_ge, f_le);
 }
 
 /// The numbers that a tensor stands for in arithmetic: a mask counts as 0 and 1.

@@ -47,10 +47,11 @@ type Name = (usize, Option<i32>);
 
 type NamedSizes = Vec<(Name, Size)>;
 
-/// How far an image was tried that did not fail. A search for the least change leaves it as it stands, after it has looked as far as the
-/// level, or the radius of the space; `None` where nothing bounds its look. Where its gradient vanished it has looked nowhere.
+/// How far an image was tried that did not fail. A search for the least change leaves it as it stands where the point that it found lies
+/// beyond the level, or the radius of the space, and else where its way ended; `None` where nothing bounds its look. Where its gradient
+/// vanished it has looked nowhere.
 fn tried(transcript: &Transcript, row: &Row) -> Option<f64> {
-    match transcript.of.finds_least && !row.vanished {
+    match transcript.of.finds_least && !row.vanished && row.magnitude == 0.0 {
         true => row.level.or_else(|| transcript.reach()),
         false => Some(row.magnitude.into()),
     }
@@ -64,8 +65,15 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(NamedSizes
     let size = |row: &Row| if row.fooled() { Some(row.magnitude.into()) } else { tried(transcript, row) };
     let farthest = transcript.rows.iter().filter(known).filter_map(size).fold(0.0, f64::max);
     let unbounded = transcript.rows.iter().filter(known).filter(|row| size(row).is_none()).count();
+    let left = transcript.rows.iter().filter(|row| known(row) && !row.fooled()).count();
     let caution = match (unbounded, transcript.keeps_worst()) {
-        (0, false) => None,
+        (0, false) => (transcript.asks_for_least() && left > 0).then(|| {
+            format!(
+                "{left} images were not made to fail by {}: they count as needing more than {}, also where its questions were too few to tell",
+                transcript.of.search,
+                number(farthest)
+            )
+        }),
         (0, true) => Some(format!(
             "sizes are of the worst points that {} met, which may be larger than the least change that fails: these are bounds from above",
             transcript.of.search

@@ -184,6 +184,8 @@ pub struct Model {
     /// the model works in [0, 1].
     normalisation: Option<Rc<Normalisation>>,
     digest: Digest,
+    /// Models whose answers it works its own out from.
+    asks: Vec<Digest>,
     made_by: Option<Digest>,
     /// Mean training loss of each epoch, of a model trained here.
     history: Vec<f64>,
@@ -204,6 +206,7 @@ impl Model {
             classes: OnceCell::new(),
             normalisation: None,
             digest,
+            asks: vec![],
             made_by: None,
             history: vec![],
             filter: Filter::default(),
@@ -216,6 +219,22 @@ impl Model {
     pub fn of_module(name: impl Into<String>, module: Module) -> Result<Self> {
         let (digest, classes, input) = (module.digest()?, module.classes, module.input);
         Ok(Self::new(name, Box::new(Layers::new(module)?), digest).with_classes(classes).with_input(input))
+    }
+
+    /// Whose answers are worked out from those of another one.
+    pub fn that_asks(self, other: &Self) -> Self {
+        Self { asks: other.sources(), ..self }
+    }
+
+    /// Itself and the models that it asks.
+    fn sources(&self) -> Vec<Digest> {
+        self.asks.iter().copied().chain([self.digest]).collect()
+    }
+
+    /// Whether both answer what one model does: the same one, or what was made of it by averaging, smoothing, scaling or resizing.
+    pub fn answers_as(&self, other: &Self) -> bool {
+        let others = other.sources();
+        self.sources().iter().any(|source| others.contains(source))
     }
 
     /// What random numbers go by.

@@ -75,7 +75,7 @@ impl Model {
         ]);
         let matrix = |side: usize| on_device(&resampling(filter, from[side] as usize, own[side] as usize)?, device);
         let network = Resized { model: self.clone(), rows: matrix(1)?, columns: matrix(2)? };
-        let model = Self::new(self.name.clone(), Box::new(network), digest).with_input(Some(from));
+        let model = Self::new(self.name.clone(), Box::new(network), digest).with_input(Some(from)).that_asks(self);
         self.cautions().iter().for_each(|caution| model.notice(caution));
         Ok(match self.classes() {
             Some(classes) => model.with_classes(classes),

@@ -43,6 +43,7 @@ impl Model {
             name: format!("{} with scores times {by}", self.name),
             network: Rc::new(Scaled { network: self.network.clone(), by }),
             digest: with(self.digest),
+            asks: self.sources(),
             made_by: self.made_by.map(with),
             ..self.clone()
         }

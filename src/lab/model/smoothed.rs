@@ -95,7 +95,7 @@ impl Model {
         let (model, stop) = (self.clone(), cx.stop_flag());
         let network = Smoothed { model, sigma, draws, seed, stop, noise: RefCell::default() };
         let name = format!("{} smoothed (sigma {sigma}, mean of {draws} draws)", self.name);
-        let model = Self::new(name, Box::new(network), digest).with_input(self.input());
+        let model = Self::new(name, Box::new(network), digest).with_input(self.input()).that_asks(self);
         self.cautions().iter().for_each(|caution| model.notice(caution));
         model.notice(format!(
             "the mean of {draws} fixed draws {STANDS_IN}, which answers by the majority of all noise: what fails here need not fail there; \

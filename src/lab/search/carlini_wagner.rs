@@ -10,7 +10,8 @@ use std::rc::Rc;
 use tch::Kind;
 
 use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, Walk, Wanted, column};
-use super::{Approach, Examination, Search, Variation, minimum_norm};
+use super::minimum_norm::{self, NearestFound};
+use super::{Approach, Examination, Search, Variation};
 use crate::core::{Error, Result, Tensor};
 use crate::objective::{Loss, Objective};
 use crate::space::{Differentiable, Norm};
@@ -193,15 +194,8 @@ impl GradientSearch for CarliniWagner {
             Some(Leg::Standing) => Some(Ask { points: walk.points().shallow_clone(), rows: None, graph: false }),
             Some(Leg::Walk) => Some(Ask { points: walk.points().shallow_clone(), rows: None, graph: true }),
             Some(Leg::End(sight)) => {
-                let distance = &walk.tensors[held::DISTANCE];
-                let level = cases.sights[sight].level.or(cases.differentiable()?.within());
-                let reached = level.map_or_else(|| distance.f_isfinite(), |level| distance.f_le(level))?;
-                // Where nothing fails, how far it went counts as not far enough.
-                let other = match level {
-                    Some(_) => cases.differentiable()?.start(&cases.base)?,
-                    None => walk.points().shallow_clone(),
-                };
-                let points = walk.tensors[held::BEST].f_where_self(&column(&reached, &other)?, &other)?;
+                let [best, distance] = [held::BEST, held::DISTANCE].map(|place| &walk.tensors[place]);
+                let points = NearestFound { best, distance, now: walk.points() }.left(cases, sight)?;
                 Some(Ask { points, rows: None, graph: false })
             }
             None => None,

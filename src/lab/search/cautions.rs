@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Examination, Row, gradient_search};
-use crate::core::Cautions;
+use crate::core::{Cautions, significant};
 
 /// What is noticed of the model, the data, and how both agree.
 pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
@@ -11,8 +11,46 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     cautions.extend(&plan.space.cautions(!plan.levels.is_empty()));
     plan.data.incomplete().into_iter().chain(plan.data.copied()).for_each(|caution| cautions.add(caution));
     plan.search.caution().into_iter().for_each(|caution| cautions.add(caution));
-    agreement(plan, rows).into_iter().chain(stuck(plan, rows)).for_each(|caution| cautions.add(caution));
+    let noticed = [agreement(plan, rows), stuck(plan, rows), short(plan, rows)];
+    noticed.into_iter().flatten().for_each(|caution| cautions.add(caution));
     cautions
+}
+
+/// Whether steps were too few or too short for the balls that images might be moved in.
+fn short(plan: &Examination, rows: &[Row]) -> Option<String> {
+    /// Of the radius: what goes along a surface of a ball ends on it.
+    const NEAR: f64 = 0.5;
+    /// Of all cases; fewer change no share by much.
+    const SHARE: f64 = 0.05;
+    gradient_search(&*plan.search)?;
+    let within = plan.space.differentiable()?.within();
+    let mut last = BTreeMap::new();
+    for row in rows {
+        last.insert((row.id, row.target, row.level.map(f64::to_bits)), row);
+    }
+    let radius = |row: &Row| row.level.or(within).filter(|radius| radius.is_finite());
+    let still = last.values().filter(|row| row.may_be_fooled() && !row.fooled() && !row.stuck() && row.magnitude > 0.0);
+    let near: Vec<(f64, f64)> = still
+        .filter_map(|row| Some((f64::from(row.magnitude), radius(row)?)))
+        .filter(|(moved, radius)| *moved < NEAR * radius)
+        .collect();
+    if near.len() as f64 <= SHARE * last.len() as f64 {
+        return None;
+    }
+    let most = near.iter().map(|(_, radius)| *radius).fold(0.0, f64::max);
+    let farthest = near.iter().filter(|(_, radius)| *radius == most).map(|(moved, _)| *moved).fold(0.0, f64::max);
+    let mut images: Vec<u32> = last.keys().map(|(id, ..)| *id).collect();
+    images.dedup();
+    Some(format!(
+        "{} of {} {} were left right where they had been moved by less than half of what they might be, by {} of {} at most: with more or longer \
+         steps {} may fail at them",
+        near.len(),
+        last.len(),
+        if images.len() == last.len() { "images" } else { "cases" },
+        significant(farthest, 3),
+        significant(most, 3),
+        plan.model.name
+    ))
 }
 
 /// Whether images are as they are because the search could not move them: of each aim and level the last step counts.

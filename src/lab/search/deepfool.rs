@@ -9,8 +9,9 @@ use std::rc::Rc;
 use tch::Kind;
 
 use super::gradient::{Ask, Cases, GradientSearch, Look, Mark, Place, Told, ToldGradient, Walk, Wanted, column};
+use super::minimum_norm::{self, NearestFound};
 use super::on_their_way::at_hand;
-use super::{Approach, Examination, Search, Variation, minimum_norm};
+use super::{Approach, Examination, Search, Variation};
 use crate::core::{Error, Result, Tensor, on_device};
 use crate::objective::Objective;
 use crate::space::Differentiable;
@@ -131,14 +132,8 @@ impl GradientSearch for DeepFool {
                 Some(Ask { points, rows: Some(rows), graph: step < self.steps })
             }
             Some(Leg::End(sight)) => {
-                let points = walk.points().shallow_clone();
-                let points = match cases.sights[sight].level {
-                    Some(level) => {
-                        let standing = cases.differentiable()?.start(&cases.base)?;
-                        points.f_where_self(&column(&walk.tensors[DISTANCE].f_le(level)?, &points)?, &standing)?
-                    }
-                    None => points,
-                };
+                let now = walk.points();
+                let points = NearestFound { best: now, distance: &walk.tensors[DISTANCE], now }.left(cases, sight)?;
                 Some(Ask { points, rows: None, graph: false })
             }
             None => None,
@@ -234,8 +229,8 @@ impl DeepFool {
         };
         let start = space.start(&cases.base)?;
         let next = start.f_add(&taken.f_mul_scalar(1.0 + self.overshoot)?)?;
-        let radii = space.within().map(|radius| walk.tensors[DISTANCE].f_full_like(radius)).transpose()?;
-        let next = space.keep(&cases.base, &next, radii.as_ref())?;
+        // The total has parts that bounds take back, and a ball would cut these and what is left alike.
+        let next = space.keep(&cases.base, &next, None)?;
         let moves = going.f_logical_and(&lost.f_logical_not()?)?;
         let points = next.f_where_self(&column(&moves, &next)?, walk.points())?;
         walk.tensors[0] = points;

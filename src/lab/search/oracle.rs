@@ -32,11 +32,12 @@ impl Oracle {
     /// `tested` gets its own tests wrong by definition, so it is no judge of them; and nobody has two votes.
     pub fn of_models(models: Vec<Model>, tested: &Model) -> Result<Self> {
         for (i, judge) in models.iter().enumerate() {
-            if judge.digest() == tested.digest() {
-                return Err(Error::argument(format!("the oracle has {}, the classifier under test", judge.name))
+            if judge.answers_as(tested) {
+                let what = if judge.digest() == tested.digest() { "" } else { "which answers as " };
+                return Err(Error::argument(format!("the oracle has {}, {what}the classifier under test", judge.name))
                     .hint("take classifiers of other makes that learned from other images"));
             }
-            if models[..i].iter().any(|other| other.digest() == judge.digest()) {
+            if models[..i].iter().any(|other| other.answers_as(judge)) {
                 return Err(Error::argument(format!("the oracle has {} twice, which would count double", judge.name)));
             }
         }

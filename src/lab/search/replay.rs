@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use tch::{Device, Kind};
+
 use super::course::Course;
 use super::examined::batch_with_gradients;
 use super::gradient::{AimedImage, Cases, Place};
@@ -35,7 +37,7 @@ pub(super) enum ReplayOutput {
 
 impl Replay {
     /// The images, or the points of the space, where these rows were: each image's way is gone once, as far as its rows need. Up to
-    /// rounding, since batches hold other images than they did.
+    /// rounding, since batches hold other images than they did; what comes back otherwise is told of.
     pub fn bring(&self, cx: &Cx, data: &Dataset, rows: &[Row], wanted: ReplayOutput) -> Result<Tensor> {
         let search = gradient_search(&*self.search)
             .ok_or_else(|| Error::internal("a trajectory without a search along gradients"))?;
@@ -79,6 +81,7 @@ impl Replay {
         let mut found: Vec<Option<Tensor>> = rows.iter().map(|_| None).collect();
         let task = cx.progress("going the way again", Some(runs.len() as u64));
         let batch = batch_with_gradients(cx, &plan);
+        let mut otherwise = 0;
         let mut ahead = ReadAhead::new(&plan, (0..plan.data.len()).collect(), batch);
         for part in runs.chunks(batch) {
             cx.check()?;
@@ -96,6 +99,11 @@ impl Replay {
             let cases = Cases::read(cx, (&plan, &mut ahead), points, &sights, all, part.iter().map(case).collect())?;
             Course::begin(&self.model, search, &self.objective, cases)?.go(cx, &mut |sight, _, _| {
                 let Some(place) = sight.place else { return Ok(()) };
+                let double = |t: &Tensor| t.f_to_kind(Kind::Double);
+                let seen = Tensor::f_stack(&[double(&sight.scores.f_argmax(1, false)?)?, double(sight.magnitude)?], 1)?;
+                let seen: Vec<f64> = Vec::try_from(&seen.f_to_device(Device::Cpu)?.f_reshape([-1])?)?;
+                let told = by_sight[place].iter();
+                otherwise += told.filter(|(at, i)| !is_the_same(&rows[*i], seen[2 * at], seen[2 * at + 1])).count();
                 let all = if wanted == ReplayOutput::Images { sight.images } else { sight.points };
                 for &(at, i) in &by_sight[place] {
                     found[i] = Some(all.f_narrow(0, at as i64, 1)?.f_detach_copy()?);
@@ -104,7 +112,23 @@ impl Replay {
             })?;
             task.advance(part.len() as u64);
         }
+        if otherwise > 0 {
+            cx.warn(format!(
+                "{otherwise} of {} images come back otherwise than their rows say: {} does not answer the same again",
+                rows.len(),
+                self.model.name
+            ));
+        }
         let found: Option<Vec<Tensor>> = found.into_iter().collect();
         Ok(Tensor::f_cat(&found.ok_or_else(|| Error::internal("a row that the search never passed"))?, 0)?)
     }
+}
+
+/// Whether what came back is what the row says, up to what rounding may do.
+fn is_the_same(row: &Row, answer: f64, moved: f64) -> bool {
+    /// Of the change's size, and of the scores' distance from the border.
+    const ROUNDED: f64 = 1e-2;
+    let known = f64::from(row.magnitude);
+    let answers = answer == f64::from(row.after) || f64::from(row.margin.abs()) < ROUNDED;
+    answers && (known - moved).abs() <= ROUNDED * known.max(moved)
 }

@@ -520,6 +520,11 @@ impl Transcript {
         !self.of.finds_least && matches!(&self.of.points, Points::Elements(_) | Points::Settings { .. })
     }
 
+    /// Whether the least change was looked for by questions alone, which may have been too few to come near it.
+    pub fn asks_for_least(&self) -> bool {
+        self.of.finds_least && matches!(&self.of.points, Points::Changes { .. })
+    }
+
     /// A column of numbers or truths; `None` where it is not known.
     fn numbers(&self, name: &str) -> Result<Vec<Option<f64>>> {
         let number = |value| match value {

@@ -108,7 +108,7 @@ pub fn averaged(cx: &Cx, of: &Model, over: Option<Rc<dyn Space>>, draws: u32, se
     ]);
     let name = format!("{} averaged (over {said}, mean of {draws} draws)", of.name);
     let network = Averaged { model: of.clone(), over, settings, seed, cx: stopped_with(cx) };
-    let model = Model::new(name, Box::new(network), digest).with_input(of.input());
+    let model = Model::new(name, Box::new(network), digest).with_input(of.input()).that_asks(of);
     of.cautions().iter().for_each(|caution| model.notice(caution));
     model.notice(format!(
         "the mean of {draws} fixed draws over {said} stands in for {}: what fails here fails on average, and on some draws need not",

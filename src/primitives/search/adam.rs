@@ -53,8 +53,8 @@ pub static ADAM: Primitive = Primitive {
             Where an image first fails depends on the learning rate and the radius, and by rounding, which Adam's steps make large, on the others \
             of a batch. With `polish` `magnitude` is a property of image and model instead, unless what was found first is nearer than where the polish would go by itself: the search begins anew at the image, with steps \
             of lengths that follow the gradient's in a ball that grows until it fails and then shrinks while it does, and ends with a bisection \
-            along the line to the image, to 1 part in 30,000. It is the least that was found, not the least there is: of linear models it is \
-            that, to 1 part in 10,000. What was found first stands where nothing less fails. All of it counts in `queries`. On the CPU each \
+            along the line to the image, to 1 part in 30,000. It is the least that was found, not the least there is: of linear models of two classes it is \
+            that, to 1 part in 10,000; of more classes it is the least towards the one that led, and objective::each_wrong() looks towards all. What was found first stands where nothing less fails. All of it counts in `queries`. On the CPU each \
             image is then scored by itself, so that the others have no say at all; on a GPU they have by rounding, as another processor has, which where there are \
             several ways out may lead to another one. Not with `at_steps`, and not \
             over factors, where search::fmn looks for the least.",

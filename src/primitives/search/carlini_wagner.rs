@@ -32,7 +32,8 @@ pub static CARLINI_WAGNER: Primitive = Primitive {
     returns: "a Search",
     notes: "Over space::pixels in l2, whose `bounds` are kept by a tanh of the numbers that Adam moves, and over space::latent. `magnitude` of a \
             row is how far the nearest failing point is that it found; where it found none the row is where the search ended. With `levels` \
-            or a `radius`, one way gives all of them: the image is at its nearest failing point if that lies within, and as it stands if not. \
+            or a `radius`, one way gives all of them: the image is at its nearest failing point if that lies within, and as it stands if not; where none \
+            was found it is where the search ended, if that lies within. \
             Adam stops early where a tenth of the steps does not lower the loss. It costs `steps` times `rounds` gradients, where \
             search::fmn takes some hundred.\n\n\
             The objective's lead is the paper's kappa: `objective::misclassify().confident(5)`.",

@@ -25,8 +25,8 @@ pub static DEEPFOOL: Primitive = Primitive {
     ],
     returns: "a Search",
     notes: "Steps are the shortest in the norm of the space, l2 or linf. `magnitude` of a row is how far the image went: an upper bound of the \
-            smallest distance, for a few gradients. An image that does not fail is left where it ended. With `levels`, one way gives all of them: at a level the image is where it failed if that lies within, and as it \
-            stands if not. It goes to where another class has the highest score, or the one of a target, and follows the gaps between scores, \
+            smallest distance, for a few gradients. An image that does not fail is left where it ended. With `levels` or a `radius`, one way, which goes beyond them, gives all of them: the image is where it \
+            failed if that lies within, and as it stands if not; one that did not fail is where it ended, if that lies within. It goes to where another class has the highest score, or the one of a target, and follows the gaps between scores, \
             each of which costs a backward pass.",
     source: "Moosavi-Dezfooli, Fawzi and Frossard 2016, DeepFool (arXiv 1511.04599), Algorithm 2 and Section 3.3",
     examples: &[

@@ -72,7 +72,8 @@ pub static SMALLEST_CHANGE: Primitive = Primitive {
               is beyond what was tried",
     notes: "The magnitudes of images that the search made fail, and how far it went with the others as bounds from below (censored \
             observations), by the product limit of Kaplan and Meier. A search for the least change (fmn, deepfool, carlini_wagner, hopskipjump, adef) \
-            leaves images as they stand that it did not make fail; it went as far as the level, or the radius of the space. `median` is enough for half of the images, with the interval of \
+            leaves images as they stand where the failing point that it found lies beyond the level, or the radius of the space, and these count as needing more \
+            than that; where it found none, they count as needing more than the way it had gone. `median` is enough for half of the images, with the interval of \
             Brookmeyer and Crowley; `mean` is the restricted mean, in which more than `up_to` counts as `up_to`, with a normal interval. \
             Both are about what this search needed, which is no less than what would have been enough. `of_fooled` is the mean over the images \
             that failed alone, as in Table 7.1 of Dunn's thesis: too small where some did not. `over` says how many they are of, as \
