@@ -1,9 +1,11 @@
-"""TorchScript networks for 1 x 16 x 16 images that mislead: python misleading.py writes five .pt files (torch 2.11.0).
+"""TorchScript networks for 1 x 16 x 16 images that mislead: python misleading.py writes seven .pt files (torch 2.11.0).
 
 without_gradients.pt answers under no_grad; dropping.pt drops inputs whatever its mode; batch_normed.pt goes by the mean and the deviation
-of the batch whatever its mode; softmaxed.pt answers probabilities; staged_apart.pt is a generator whose first stage takes no notice of its
+of the batch whatever its mode; softmaxed.pt answers probabilities; paired.pt answers a tuple and named.pt a dictionary; staged_apart.pt is a generator whose first stage takes no notice of its
 latent vectors.
 """
+from typing import Dict, Tuple
+
 import torch
 
 
@@ -37,6 +39,17 @@ class Softmaxed(Without):
         return self.last(torch.nn.functional.avg_pool2d(x, 4).flatten(1)).softmax(1)
 
 
+class Paired(Without):
+    def forward(self, x: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
+        x = torch.nn.functional.avg_pool2d(x, 4).flatten(1)
+        return self.last(x), x
+
+
+class Named(Without):
+    def forward(self, x: torch.Tensor) -> Dict[str, torch.Tensor]:
+        return {"logits": self.last(torch.nn.functional.avg_pool2d(x, 4).flatten(1))}
+
+
 class StagedApart(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -62,6 +75,8 @@ for name, network in [
     ("dropping", Dropping()),
     ("batch_normed", BatchNormed()),
     ("softmaxed", Softmaxed()),
+    ("paired", Paired()),
+    ("named", Named()),
     ("staged_apart", StagedApart()),
 ]:
     torch.jit.script(network).save(f"{name}.pt")

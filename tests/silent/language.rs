@@ -445,3 +445,20 @@ fn what_a_script_says_stays_as_it_was_said() {
         "let c = #{ n: 0, mean: |k| { this.n += k; this.n } }; let k = 2; [c.mean(k), c.mean(k)]; #{ kept: c.n == 4 }",
     );
 }
+
+/// Text in a column of numbers would leave every row out of a filter.
+#[test]
+fn what_has_no_order_is_not_compared() {
+    refused("[#{ n: \"7\" }].filter(|row| row.n > 5)", "the string \"7\" and an int have no order");
+    refused("[#{ n: \"7\" }].filter(|row| row.n > 5)", "parse_float(text)");
+    refused("let n = (); n <= 10", "() and an int have no order");
+    refused("[1] < [2]", "an array and an array have no order");
+    refused("tensor::from([1]) > \"a\"", "have no order");
+    truths(
+        r#"#{
+            numbers: 1 < 2 && 1 < 2.5 && 2.5 > 1 && 2 <= 2 && 2 >= 2.0, texts: "a" < "b" && 'a' < "b" && "b" > 'a', bools: false < true,
+            tensors: (1 < tensor::from([0, 2])).values() == [0, 1] && (tensor::from([0, 2]) > 1).values() == [0, 1],
+            equal: (2 == tensor::from([0, 2])).values() == [0, 1], others: "3" != 3 && () != 0,
+        }"#,
+    );
+}

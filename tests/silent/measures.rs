@@ -121,7 +121,7 @@ fn captions_say_what_the_network_answers() {
     }
 }
 
-/// A search for the least change leaves images as they stand that it did not make fail: it looked as far as the level, or the radius.
+/// A search for the least change leaves images as they stand whose failing point lies beyond the level, or the radius.
 #[test]
 fn images_that_did_not_fail_needed_more_than_was_tried() {
     let script = r#"
@@ -235,6 +235,32 @@ fn what_is_worked_out_from_a_result_has_its_cautions() {
             spaces: told.call(beside.call(curve.call(ds, 20), curve.call(ds, 5)), "over different spaces: a over rotate(20"),
             same: !told.call(beside.call(curve.call(ds, 20), curve.call(ds, 20)), "different"),
             certified: told.call(plot::certified([["a", certificate.call(ds)], ["b", certificate.call(other)]]), "the certificates are of different images"),
+        }"#,
+    );
+}
+
+/// What steps were too few to find is not what a model bears.
+#[test]
+fn a_walk_that_was_too_short_says_how_far_it_went() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });
+        let within = |radius, search| examine(f, ds, #{ space: space::pixels("l2", #{ radius: radius, bounds: [0, 1] }), search: search, seed: 1 });
+        let short = |t| t.cautions.some(|said| said.contains("less than half of what they might be"));
+        let hasty = |search| {
+            let t = within.call(3.0, search);
+            let known = tolerance::smallest_change(t);
+            short.call(t) && known.fooled < known.seeds && known.up_to < 1.5 && known.cautions.some(|said| said.contains("less than half"))
+        };
+        let levels = |level| examine(f, ds, #{ space: space::pixels("l2", #{ bounds: [0, 1] }), search: search::deepfool(), levels: [level], seed: 1 });
+        let asked = within.call(0.5, search::hopskipjump(#{ questions: 20 }));
+        #{
+            bim: hasty.call(search::bim(#{ steps: 2, step: 0.05 })), fmn: hasty.call(search::fmn(#{ steps: 3, step: 0.05 })),
+            carlini_wagner: hasty.call(search::carlini_wagner(#{ steps: 10, rounds: 1 })),
+            far_enough: !short.call(within.call(0.3, search::bim())) && !short.call(within.call(0.3, search::fmn())) && !short.call(within.call(0.3, search::deepfool())),
+            deepfool: [0.3, 0.5, 0.8].all(|radius| within.call(radius, search::deepfool()).success_rate == levels.call(radius).success_rate),
+            questions: tolerance::smallest_change(asked).cautions.some(|said| said.contains("also where its questions were too few to tell")),
         }"#,
     );
 }

@@ -298,3 +298,62 @@ fn a_vanished_gradient_is_told_in_every_norm() {
         said"#,
     );
 }
+
+#[test]
+fn what_a_program_should_have_answered_is_said() {
+    refused(&with_golden("paired", "f.accuracy(ds)"), "the program answers a tuple of 2, wanted is a tensor N x K");
+    refused(&with_golden("named", "f.accuracy(ds)"), "the program answers a dictionary");
+    refused(&with_golden("named", "f.accuracy(ds)"), "model(images)[\"logits\"]");
+    refused(
+        "model::from(|x| x.reshape([x.len(), -1]).mean(1)).accuracy(data::glyphs(#{ n: 4, size: 16 }))",
+        "one score per image, as before a sigmoid",
+    );
+}
+
+/// A softmax of scores that are nearly the same has nearly the same loss everywhere.
+#[test]
+fn scores_that_hardly_differ_are_told() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });
+        let told = |by| { let g = model::from(|x| f.logits(x) * by); g.accuracy(ds); g.cautions.some(|said| said.contains("of each other: the loss of a softmax")) };
+        #{ small: told.call(0.000001), plain: !told.call(1.0) }"#,
+    );
+}
+
+/// Which searches an ensemble has goes by the number of classes, also of a program that nobody has asked yet.
+#[test]
+fn an_ensemble_is_the_same_before_and_after_a_model_was_asked() {
+    truths(&with_golden(
+        "softmaxed",
+        r#"
+        import "std/attacks" as attacks;
+        let names = |f| attacks::evaluation(f, ds, "linf", 0.1, #{ steps: 2, questions: 5 }).members.map(|member| member.name);
+        let unasked = names.call(f);
+        let even = data::from(ds.images(), ds.labels.values().map(|label| label % 2));
+        let two = model::train(even, #{ arch: [net::flatten(), net::linear(2)], epochs: 1, seed: 1 });
+        #{
+            unasked: unasked[1] == "APGD towards each class", asked: names.call(f) == unasked,
+            two_classes: attacks::evaluation(two, even, "linf", 0.1, #{ steps: 2, questions: 5 }).members.len() == 4,
+        }"#,
+    ));
+    refused(
+        &with_golden("softmaxed", "import \"std/attacks\" as attacks; attacks::standard(f)"),
+        "before it is asked: f.accuracy(ds) first",
+    );
+}
+
+/// An oracle that answers as the classifier does says nothing of what the images show.
+#[test]
+fn an_oracle_made_of_the_classifier_is_refused() {
+    for made in ["f.averaged(#{ over: space::noise(0.1), draws: 4 })", "f.smoothed(#{ sigma: 0.1 })", "f"] {
+        let script = format!(
+            r#"let ds = data::glyphs(#{{ n: 64, size: 16, position: "centred", margin: 0, seed: 1 }});
+               let g = generator::train(ds, #{{ steps: 1, batch: 16, critic_steps: 1, seed: 1 }});
+               let f = model::train(ds, #{{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 }});
+               generator::perturb(g, f, #{{ n: 2, samples: 2, oracle: {made} }})"#
+        );
+        refused(&script, "the classifier under test");
+    }
+}

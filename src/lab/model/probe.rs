@@ -3,7 +3,7 @@
 use tch::Kind;
 
 use super::Model;
-use crate::core::{Cx, ErrorKind, LongCall, Object, Result, Tensor, in_stream, with_stream};
+use crate::core::{Cx, ErrorKind, LongCall, Object, Result, Tensor, in_stream, significant, with_stream};
 use crate::data::Dataset;
 
 /// The number of classes, and cautions.
@@ -19,6 +19,9 @@ const ROUNDING: f64 = 4.0 * f32::EPSILON as f64;
 const ROUNDED: f64 = 1e-2;
 /// How far from 1 the sum of rounded probabilities may be.
 const OF_ONE: f64 = 1e-3;
+
+/// Scores nearer to each other than this: of the cross entropy of a softmax single precision keeps three digits of what is left.
+const FINE: f64 = 1e-3;
 
 /// What is said of models whose answers are no function of the image.
 pub const UNSTEADY: &str = "as in training mode";
@@ -128,10 +131,18 @@ impl Model {
             ));
         }
         let spread = answers.f_amax([1i64].as_slice(), false)?.f_sub(&answers.f_amin([1i64].as_slice(), false)?)?;
-        if answers.size()[1] > 1 && spread.f_max()?.f_double_value(&[])? == 0.0 {
+        let spread = spread.f_max()?.f_double_value(&[])?;
+        if answers.size()[1] > 1 && spread == 0.0 {
             noticed.push(format!(
                 "{} gives all classes the same score: class 0 stands for its answer, which says nothing",
                 self.name
+            ));
+        } else if spread > 0.0 && spread < FINE {
+            noticed.push(format!(
+                "scores of {} lie within {} of each other: the loss of a softmax of them hardly changes in single precision, and searches by it see \
+                 little; objective::misclassify().loss(\"dlr\") goes by the scores themselves",
+                self.name,
+                significant(spread, 2)
             ));
         }
         if self.module().is_some() {

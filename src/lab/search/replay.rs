@@ -132,3 +132,16 @@ fn is_the_same(row: &Row, answer: f64, moved: f64) -> bool {
     let answers = answer == f64::from(row.after) || f64::from(row.margin.abs()) < ROUNDED;
     answers && (known - moved).abs() <= ROUNDED * known.max(moved)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_answer_or_another_distance_is_not_the_same() {
+        let row = Row { after: 3, magnitude: 0.5, margin: -1.0, ..Row::default() };
+        assert!(is_the_same(&row, 3.0, 0.5001) && !is_the_same(&row, 4.0, 0.5) && !is_the_same(&row, 3.0, 0.52));
+        // At the border rounding decides.
+        assert!(is_the_same(&Row { margin: -1e-6, ..row }, 4.0, 0.5));
+    }
+}
