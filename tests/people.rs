@@ -278,7 +278,7 @@ fn what_nobody_can_know_is_marked() {
     .expect("runs");
     let Value::Array(found) = found else { panic!("an array") };
     let found: Vec<String> = found.iter().map(Value::summary).collect();
-    assert_eq!(found, ["0.0", "1.0", "1", "true", "1.0", "1", "()", "1.0", "()", "()", "2"]);
+    assert_eq!(found, ["0.0", "1.0", "1", "true", "1.0", "2", "()", "1.0", "()", "()", "2"]);
 }
 
 /// Two against two: no answer is more likely, and none is kept.
@@ -350,4 +350,26 @@ fn a_second_judgement_of_an_item_does_not_count() {
         [j.judgements, j.repeated, j.cautions[0].contains("1 of 2 judgements"), j.shares(#{ answer: "a" })[0].share]"#)
     .expect("runs");
     assert_eq!(found.summary(), "[1, 2, true, 1.0]");
+}
+
+/// An answer that nobody ever gave is true of nothing, and workers who are few are told of.
+#[test]
+fn an_answer_that_nobody_gave_is_true_of_no_item() {
+    let found = run(r#"
+        let rows = [];
+        for item in 0..60 { for worker in 0..5 {
+            let cat = item % 2 == 0;
+            let errs = (item * 7 + worker * 13) % 10 < 3;
+            rows.push(#{ worker: worker, item: item, answer: if cat != errs { "cat" } else { "dog" } });
+        } }
+        let of = |words| people::judgements(rows, #{ answers: words });
+        let two = of.call(["cat", "dog"]).dawid_skene();
+        let three = of.call(["cat", "dog", "none"]).dawid_skene();
+        let alike = |a, b| { let same = true; for i in 0..60 { if a.items[i].answer != b.items[i].answer { same = false; } } same };
+        let same = |n, of| { let all = []; for i in 0..n { all.push(if of > 1 && i % of == 2 { 0 } else { 1 }); } all };
+        let none = people::prediction_powered(same.call(40, 1), same.call(40, 4), same.call(400, 4));
+        [three.prior.none, alike.call(two, three), of.call(["cat", "dog"]).shares(#{ answer: "cat" })[0].cautions.some(|said| said.contains("5 workers are few")),
+         none.cautions.some(|said| said.contains("people say the same of all 40 items"))]"#)
+    .expect("runs");
+    assert_eq!(found.summary(), "[0.0, true, true, true]");
 }

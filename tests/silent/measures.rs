@@ -1,6 +1,6 @@
 //! Information, populations, and what captions say.
 
-use super::{run, truths};
+use super::{refused, run, truths};
 use viva::core::Value;
 
 /// A curve of `n` of 200 glyphs of 10 classes, whose noise is so loud that answers are as good as random.
@@ -229,7 +229,7 @@ fn what_is_worked_out_from_a_result_has_its_cautions() {
         let other = data::glyphs(#{ n: 20, size: 16, seed: 2 });
         #{
             marginal: rows.all(|row| copies.call(row)),
-            without: robustness::marginal(asked.call(ds, 20), "angle").all(|row| !("cautions" in row)),
+            without: robustness::marginal(asked.call(ds, 20), "angle").all(|row| !copies.call(row)),
             certificate: copies.call(certificate.call(twice)) && !copies.call(certificate.call(ds)),
             images: told.call(beside.call(curve.call(ds, 20), curve.call(other, 20)), "of different images"),
             spaces: told.call(beside.call(curve.call(ds, 20), curve.call(ds, 5)), "over different spaces: a over rotate(20"),
@@ -261,6 +261,73 @@ fn a_walk_that_was_too_short_says_how_far_it_went() {
             far_enough: !short.call(within.call(0.3, search::bim())) && !short.call(within.call(0.3, search::fmn())) && !short.call(within.call(0.3, search::deepfool())),
             deepfool: [0.3, 0.5, 0.8].all(|radius| within.call(radius, search::deepfool()).success_rate == levels.call(radius).success_rate),
             questions: tolerance::smallest_change(asked).cautions.some(|said| said.contains("also where its questions were too few to tell")),
+        }"#,
+    );
+}
+
+/// Intervals reach as far as what was not seen may take them, or say that they do not.
+#[test]
+fn intervals_say_what_was_not_seen() {
+    truths(
+        r#"
+        let says = |confidence, right, n| {
+            let scores = model::from(|x| { let zero = x.reshape([x.len(), -1]).mean(1).reshape([-1, 1]) * 0.0; tensor::concat([zero + ln(confidence / (1.0 - confidence)), zero], 1) }, #{ classes: 2 });
+            let labels = []; for i in 0..n { labels.push(if i < right * n { 0 } else { 1 }); }
+            let t = examine(scores, data::from(tensor::uniform([n, 1, 2, 2], #{ seed: 1 }), labels), #{ space: space::noise(), search: search::sweep(), levels: [0], measures: ["confidence"] });
+            calibration::measure(t, #{ seed: 1 })
+        };
+        let sure = says.call(0.98, 0.8, 400);
+        let covered = 0;
+        for run in 0..10 {
+            let y = tensor::uniform([30], #{ seed: run }).values().map(|x| floor(x * 10).to_int());
+            let known = info::interval(y, y, #{ classes: 10 });
+            if known.lo <= 3.3219281 && known.hi >= 3.3219280 { covered += 1; }
+        }
+        let one = info::interval([1, 1, 1], [1, 1, 1]);
+        let rare = info::interval([1, 1, 1, 1, 2], [1, 1, 1, 1, 2]);
+        let zeros = []; for i in 0..40 { zeros.push(0); }
+        let always = model::from(|x| { let zero = x.reshape([x.len(), -1]).mean(1).reshape([-1, 1]) * 0.0; tensor::concat([zero + 1, zero], 1) }, #{ classes: 2 });
+        let right = data::from(tensor::uniform([40, 1, 2, 2], #{ seed: 1 }), zeros);
+        let almost = tolerance::measure(always, right, #{ space: space::noise(), levels: [0.1], seed: 1 });
+        #{
+            far_from_none: sure.ece_lo > 0.12 && sure.ece > sure.ece_lo && sure.ece < sure.ece_hi,
+            covered: covered == 10, bounded: info::interval([1, 1], [1, 1], #{ classes: 2 }).hi == 1.0,
+            one: one.cautions.some(|said| said.contains("all 3 images have one label")),
+            rare: rare.cautions.some(|said| said.contains("1 of 2 labels were seen once")),
+            accuracy: almost.accuracy[0] == 1.0 && almost.accuracy_lo[0] < 0.95 && almost.accuracy_lo[0] > 0.85,
+        }"#,
+    );
+    refused("info::interval([1, 2, 3], [1, 1, 1], #{ classes: 2 })", "3 labels occur, more than `classes`, 2");
+    refused(
+        "risk::plan(#{ error: 0.05, adversarial_error: 0.1, weighted_error: 0.4 })",
+        "`weighted_error` can't lie above `adversarial_error`",
+    );
+    refused("risk::plan(#{ error: 0.05, adversarial_error: 0.1 }, #{ gap: 0.2 })", "which no weighted error exceeds");
+}
+
+/// Rows that a filter left may be there because of how they fared, and few objects may all be of one kind.
+#[test]
+fn what_a_filter_left_and_few_objects_are_told() {
+    truths(
+        r#"
+        let f = model::from(|x| { let on = x.reshape([x.len(), 2]).matmul(tensor::from([[1.0], [0.0]])); tensor::concat([on * 0 + 0.5, on], 1) }, #{ classes: 2 });
+        let images = []; let labels = [];
+        for i in 0..20 { labels.push(0); images.push([[[if i % 2 == 0 { 0.2 } else { 0.0 }, i * 0.01]]]); }
+        let ds = data::from(tensor::from(images), labels, #{ classes: ["right", "wrong"] });
+        let range = |name| #{ name: name, min: 0, max: 1 };
+        let first = tensor::from([[[1.0, 0.0]]]);
+        let turned = space::factors([range.call("a"), range.call("b")], |image, at| image + first * ((1 - at.a) * 0.5));
+        let t = examine(f, ds, #{ space: turned, search: search::random(#{ questions: 60 }), seed: 1 });
+        let part = t.filter(|row| row.id < 10);
+        let left = |of| of.cautions.some(|said| said.contains("only 10 of 20 objects are here"));
+        let few = |of| of.cautions.some(|said| said.contains("objects are few"));
+        let map = |t| robustness::level_set(t, ["a", "b"], #{ bins: 2 });
+        let rules = |t| robustness::weaknesses(t);
+        #{
+            level_set: left.call(map.call(part)) && few.call(map.call(part)) && !left.call(map.call(t)),
+            expected: left.call(robustness::expected(part)) && !left.call(robustness::expected(t)),
+            marginal: left.call(robustness::marginal(part, "a")[0]) && few.call(robustness::marginal(t, "a")[0]),
+            weaknesses: left.call(rules.call(part)) && few.call(rules.call(t)) && !left.call(rules.call(t)),
         }"#,
     );
 }

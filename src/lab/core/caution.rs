@@ -2,9 +2,8 @@
 
 use serde_json::json;
 
+use super::lines::CAUTION;
 use super::{Table, Value};
-
-const ENDING: &str = "; caution: ";
 
 /// Sentences without a full stop, each once, in the order in which they were noticed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,12 +47,7 @@ impl Cautions {
 
     /// The end of a one-line summary: all of them, or nothing.
     pub fn ending(&self) -> String {
-        if self.is_empty() { String::new() } else { format!("{ENDING}{}", self.0.join("; ")) }
-    }
-
-    /// What a one-line summary says before its ending, where it has one.
-    pub fn of_summary(summary: &str) -> Option<&str> {
-        summary.split_once(ENDING).map(|(said, _)| said)
+        if self.is_empty() { String::new() } else { format!("{CAUTION}{}", self.0.join("; ")) }
     }
 
     /// A line each, for the long form.

@@ -4,6 +4,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::number;
 
+/// Between what a one-line summary says and what must be known of it.
+pub const CAUTION: &str = "; caution: ";
+
 /// Columns that a text takes in a terminal.
 pub fn columns_of(text: &str) -> usize {
     UnicodeWidthStr::width(text)

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use tch::Kind;
 
-use super::lines::{aligned, columns_of, cut, elided, quoted};
-use super::{Cautions, Object, Result, Table, Tensor, Value};
+use super::lines::{CAUTION, aligned, columns_of, cut, elided, quoted};
+use super::{Object, Result, Table, Tensor, Value};
 
 /// Rows of a table or a matrix that are shown: the first and the last ones.
 const ROWS: usize = 40;
@@ -41,8 +41,8 @@ fn nested(value: &Value, width: usize, depth: usize) -> String {
 /// An object in one line, and a line for each of its cautions where these would be cut off.
 fn in_short(object: &dyn Object, width: usize) -> String {
     let summary = object.summary();
-    let (said, cautions) = match Cautions::of_summary(&summary) {
-        Some(said) if columns_of(&summary) > width => (said, object.field("cautions").ok().flatten()),
+    let (said, cautions) = match summary.split_once(CAUTION) {
+        Some((said, _)) if columns_of(&summary) > width => (said, object.field("cautions").ok().flatten()),
         _ => (summary.as_str(), None),
     };
     let mut text = cut(said, width);
@@ -335,7 +335,7 @@ mod tests {
     }
 
     impl Doubted {
-        fn cautions(&self) -> Cautions {
+        fn cautions(&self) -> crate::core::Cautions {
             ["gradients vanished", "too few images"].into_iter().collect()
         }
     }

@@ -2,6 +2,7 @@
 
 use super::factor_parts::check_counts;
 use super::one_each::{check_no_levels, check_one_each};
+use super::population::left_out;
 use super::subject::{Subject, named, subject};
 use super::worst_case::fails;
 use crate::core::{
@@ -75,6 +76,7 @@ pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usiz
     let others: Vec<&str> =
         others.filter(|&place| questions.axes[place].varies()).map(|place| questions.names[place].as_str()).collect();
     let mut cautions = transcript.of.cautions.clone();
+    left_out(transcript).into_iter().for_each(|caution| cautions.add(caution));
     let (mut left_out, mut all, mut answers) = (0, vec![], vec![]);
     for (row, asked) in transcript.rows.iter().zip(&asked) {
         let mut own = LabelledPoints { width: 2, points: vec![], yes: vec![] };

@@ -2,12 +2,13 @@
 
 use super::factor_parts::{check_counts, ends, part_of, parts};
 use super::one_each::{check_no_levels, check_one_each};
+use super::population::left_out;
 use super::subject::{Subject, named, subject};
 use super::worst_case::fails;
 use crate::core::{
     Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, number, significant, suggestion,
 };
-use crate::maths::shares::{CountedShare, clopper_pearson_lower};
+use crate::maths::shares::{CountedShare, few_groups};
 use crate::search::{AskedQuestions, Origin, Transcript};
 use crate::space::Axis;
 
@@ -63,6 +64,7 @@ pub fn level_set(transcript: &Transcript, factors: [&str; 2], bins: usize, bound
             transcript.of.search
         ));
     }
+    left_out(transcript).into_iter().chain(few_groups(objects, "objects")).for_each(|caution| cautions.add(caution));
     let mut chosen = 0;
     for (object, (row, asked)) in transcript.rows.iter().zip(&asked).enumerate() {
         let mut counted = 0;
@@ -101,13 +103,13 @@ pub fn level_set(transcript: &Transcript, factors: [&str; 2], bins: usize, bound
             .collect()
     });
     Ok(LevelSet {
-        volume: share(&all),
+        volume: CountedShare::of_groups(&all),
         objects,
         chosen,
         boundary,
         factors: factors.map(String::from),
         part_names,
-        cells: cells.iter().map(|cell| share(cell)).collect(),
+        cells: cells.iter().map(|cell| CountedShare::of_groups(cell)).collect(),
         of: subject(transcript),
         cautions,
         digest: Digest::of_parts(&[
@@ -115,22 +117,6 @@ pub fn level_set(transcript: &Transcript, factors: [&str; 2], bins: usize, bound
             format!("level_set {factors:?} {bins} {boundary:?}").as_bytes(),
         ]),
     })
-}
-
-/// Over objects; of one object its questions are independent, and the interval is exact (Clopper and Pearson 1934).
-fn share(groups: &[(u64, u64)]) -> CountedShare {
-    let asked: Vec<(u64, u64)> = groups.iter().copied().filter(|(_, of)| *of > 0).collect();
-    match asked[..] {
-        [(yes, of)] if groups.len() == 1 => CountedShare {
-            of: of as usize,
-            value: yes as f64 / of as f64,
-            lo: clopper_pearson_lower(yes, of, 0.025),
-            hi: 1.0 - clopper_pearson_lower(of - yes, of, 0.025),
-        },
-        // Of one object among several the others are not known.
-        [(yes, of)] => CountedShare { of: of as usize, value: yes as f64 / of as f64, lo: 0.0, hi: 1.0 },
-        _ => CountedShare::clustered(&asked),
-    }
 }
 
 const FIELDS: [&str; 15] = [

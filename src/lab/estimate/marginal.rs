@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::factor_parts::{ends, part_of, parts, uniform};
+use super::population::left_out;
 use super::worst_case::fails;
-use crate::core::{Error, Result, Value, suggestion};
-use crate::maths::shares::wilson;
+use crate::core::{Cautions, Error, Result, Value, suggestion};
+use crate::maths::shares::{CountedShare, few_groups};
 use crate::search::Transcript;
 use crate::space::Axis;
 
 /// The questions of all rows by the value of a factor: of ranges in `bins` parts as wide as each other (of logarithmic ones in the
 /// logarithm), of choices one by one. A map for each: `from`, `to` or `value`; `questions`; `share` of all questions and that under uniform
-/// sampling, `uniform`; mean `loss`; `wrong`, the share that made their object fail, with Wilson's interval at 95%; `cautions` of the
+/// sampling, `uniform`; mean `loss`; `wrong`, the share that made their object fail, with its interval at 95% over objects; `cautions` of the
 /// examination, where it has any.
 pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<Value>> {
     let (questions, asked) = transcript.questions()?;
@@ -23,17 +24,20 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
     let parts = parts(axis, bins)
         .ok_or_else(|| Error::argument(format!("factor {name:?} is chance, which has no order to show")))?;
     let width = questions.names.len();
-    let (mut counts, mut losses, mut wrong) = (vec![0u64; parts], vec![0.0; parts], vec![0u64; parts]);
-    for (row, asked) in transcript.rows.iter().zip(&asked) {
+    let (mut counts, mut losses) = (vec![0u64; parts], vec![0.0; parts]);
+    let mut wrong = vec![vec![(0u64, 0u64); transcript.len()]; parts];
+    for (object, (row, asked)) in transcript.rows.iter().zip(&asked).enumerate() {
         // Where the factor does not count there is nothing to say of it.
         for (i, setting) in asked.settings.chunks_exact(width).enumerate().filter(|(_, of)| !of[place].is_nan()) {
             let part = part_of(axis, parts, setting[place]);
             counts[part] += 1;
             losses[part] += f64::from(asked.losses[i]);
-            wrong[part] += u64::from(fails(row, asked.predicted[i]));
+            wrong[part][object].0 += u64::from(fails(row, asked.predicted[i]));
+            wrong[part][object].1 += 1;
         }
     }
-    let cautions = &transcript.of.cautions;
+    let cautions = transcript.of.cautions.iter().map(String::from).chain(left_out(transcript));
+    let cautions: Cautions = cautions.chain(few_groups(transcript.len(), "objects")).collect();
     let total: u64 = counts.iter().sum();
     let mean = |sum: f64, n: u64| if n > 0 { Value::Float(sum / n as f64) } else { Value::Unit };
     Ok((0..parts)
@@ -56,11 +60,11 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
             let levels = transcript.rows.iter().any(|row| row.level.is_some());
             row.insert("uniform".into(), if levels { Value::Unit } else { Value::Float(uniform(axis, parts, part)) });
             row.insert("loss".into(), mean(losses[part], n));
-            row.insert("wrong".into(), mean(wrong[part] as f64, n));
+            let wrong = CountedShare::of_groups(&wrong[part]);
+            row.insert("wrong".into(), mean(wrong.value * n as f64, n));
             if n > 0 {
-                let (lo, hi) = wilson(wrong[part], n);
-                row.insert("wrong_lo".into(), Value::Float(lo));
-                row.insert("wrong_hi".into(), Value::Float(hi));
+                row.insert("wrong_lo".into(), Value::Float(wrong.lo));
+                row.insert("wrong_hi".into(), Value::Float(wrong.hi));
             }
             if !cautions.is_empty() {
                 row.insert("cautions".into(), cautions.value());

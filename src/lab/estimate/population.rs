@@ -48,3 +48,17 @@ impl Population {
             .then(|| format!("the {what} are of different images with the same labels"))
     }
 }
+
+/// What to say of rows that are not all that were examined.
+pub fn left_out(transcript: &Transcript) -> Option<String> {
+    let mut ids: Vec<u32> = transcript.rows.iter().map(|row| row.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let of = transcript.of.data.len();
+    (ids.len() < of).then(|| {
+        format!(
+            "only {} of {of} objects are here: if they were chosen by how they fared, shares and means are of such ones alone",
+            ids.len()
+        )
+    })
+}

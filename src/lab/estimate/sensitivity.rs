@@ -1,6 +1,7 @@
 //! Which factors matter: how much of the variance of the loss each accounts for.
 
 use super::one_each::{check_no_levels, check_one_each};
+use super::population::left_out;
 use super::subject::{Subject, named, subject};
 use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, number, significant};
 use crate::maths::variance_shares::{VarianceShare, VarianceShares, indices};
@@ -57,9 +58,11 @@ pub fn sensitivity(transcript: &Transcript) -> Result<Sensitivity> {
     let losses: Vec<Vec<f64>> =
         asked.iter().map(|asked| asked.losses.iter().map(|loss| f64::from(*loss)).collect()).collect();
     let indices = indices(&losses, factors).ok_or_else(|| {
-        Error::data("robustness::sensitivity: the loss of every object is the same at all questions: no factor matters")
+        Error::data("robustness::sensitivity: the loss of every object is the same at all questions that were asked: of how factors matter beyond them nothing is known")
+            .hint("more questions, or an objective with another loss")
     })?;
     let mut cautions = of.cautions.clone();
+    left_out(transcript).into_iter().for_each(|caution| cautions.add(caution));
     if (2..SETTLED).contains(&asked.len()) {
         cautions.add(format!(
             "intervals over {} objects may be too narrow: of fewer than {SETTLED} about nine in ten hold the index",

@@ -6,13 +6,14 @@ use std::rc::Rc;
 
 use super::factor_parts::{ends, part_of, parts, uniform};
 use super::one_each::check_one_each;
+use super::population::left_out;
 use super::subject::{Subject, named, subject};
 use super::worst_case::fails;
 use crate::core::{
     Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, json_of_fields, number, significant,
 };
 use crate::maths::holm::{holm, rejects};
-use crate::maths::shares::CountedShare;
+use crate::maths::shares::{CountedShare, few_groups};
 use crate::maths::weakness::{BinnedQuestions, Bins, Condition, NO_BIN, Rule, RuleSearch, Stratum, stratified_p};
 use crate::search::Transcript;
 use crate::space::Axis;
@@ -148,14 +149,18 @@ fn check_alike(grown: &Transcript, fresh: &Transcript) -> Result<()> {
     if a.objective != b.objective {
         return refused("objective", &a.objective.describe(), &b.objective.describe());
     }
-    // By their bits, as what does not count is no number.
-    let first = |transcript: &Transcript| -> Result<Option<Vec<u64>>> {
-        let (questions, asked) = transcript.questions()?;
-        let setting = asked.first().and_then(|asked| asked.settings.get(..questions.axes.len()));
-        Ok(setting.map(|setting| setting.iter().map(|x| x.to_bits()).collect()))
+    // By their bits, as what does not count is no number. As many of each object as both were asked: a longer search begins with the shorter one's.
+    let asked = |transcript: &Transcript| -> Result<BTreeMap<u32, Vec<u64>>> {
+        let ids = transcript.rows.iter().map(|row| row.id);
+        let settings = transcript.questions()?.1.into_iter();
+        Ok(ids.zip(settings.map(|asked| asked.settings.iter().map(|x| x.to_bits()).collect())).collect())
     };
-    match first(grown)? == first(fresh)? {
-        true => Err(Error::data("robustness::weaknesses: `fresh` begins with the questions that rules were found on")
+    let known = asked(grown)?;
+    let again = |(id, settings): (&u32, &Vec<u64>)| {
+        known.get(id).is_some_and(|known| settings.iter().zip(known).all(|(a, b)| a == b))
+    };
+    match asked(fresh)?.iter().any(again) {
+        true => Err(Error::data("robustness::weaknesses: `fresh` has questions that rules were found on")
             .hint("examine with another seed: `examine(f, ds, #{ space, search: search::random(..), seed: 2 })`")),
         false => Ok(()),
     }
@@ -191,11 +196,13 @@ pub fn weaknesses(
         .hint("examine more objects, or with more questions: search::random(#{ questions: 100 })"));
     }
     let rules = grown.binned.rules(&how.rules, || cx.check())?;
-    let (mut p, mut left) = (vec![], fresh.binned.clone());
+    let (mut p, mut beyond, mut left) = (vec![], vec![], fresh.binned.clone());
     for rule in &rules {
         cx.check()?;
+        let strata = left.strata(rule);
         // A probability that is too small for a number is not 0.
-        p.push(stratified_p(&left.strata(rule)).max(f64::MIN_POSITIVE));
+        p.push(stratified_p(&strata).max(f64::MIN_POSITIVE));
+        beyond.push(clustered(&strata).value);
         left = left.filter(|question| !rule.holds(left.setting(question)));
     }
     let elsewhere = clustered(&left.strata(&Rule::default()));
@@ -204,7 +211,8 @@ pub fn weaknesses(
     let found = rules
         .into_iter()
         .zip(holm(&p))
-        .map(|(rule, p)| {
+        .zip(beyond)
+        .map(|((rule, p), beyond)| {
             let strata = fresh.binned.strata(&rule);
             let wrong = clustered(&strata);
             Weakness {
@@ -220,7 +228,8 @@ pub fn weaknesses(
                 objects: strata.iter().filter(|stratum| stratum.within > 0).count(),
                 failing: strata.iter().filter(|stratum| stratum.failed_within > 0).count(),
                 p,
-                named: rejects(p, how.delta) && wrong.value - elsewhere.value >= how.gap,
+                // Its own failures are to be so many, and not those of the rules before it.
+                named: rejects(p, how.delta) && wrong.value.min(beyond) - elsewhere.value >= how.gap,
                 rule,
             }
         })
@@ -230,6 +239,11 @@ pub fn weaknesses(
     if !Rc::ptr_eq(transcript, &fresh.transcript) {
         transcript.on_trust(&fresh.transcript).into_iter().for_each(|trusted| cautions.add(trusted));
     }
+    let few = few_groups(fresh.transcript.len(), "objects");
+    [left_out(transcript), left_out(&fresh.transcript), few]
+        .into_iter()
+        .flatten()
+        .for_each(|caution| cautions.add(caution));
     let digest = Digest::of_parts(&[
         &transcript.digest().0,
         &fresh.transcript.digest().0,

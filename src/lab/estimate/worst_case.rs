@@ -1,7 +1,7 @@
 //! The examiner's result by step (Shu, Liu, Qiu and Yuille, AAAI 2020): the worst case found so far, the last answer, and the mean.
 
 use super::found::{AskedAgain, Missed};
-use super::population::Population;
+use super::population::{Population, left_out};
 use super::subject::{named, subject};
 use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, number};
 use crate::maths::means::student;
@@ -171,6 +171,7 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
     let failed =
         |(row, asked): (&Row, &&AskedQuestions)| asked.predicted.iter().any(|&predicted| fails(row, predicted));
     let rows = transcript.rows.iter().zip(&asked);
+    let cautions: Cautions = of.cautions.iter().map(String::from).chain(left_out(transcript)).collect();
     let steady = !of.cautions.iter().any(|caution| caution.contains(UNSTEADY) || caution.contains(DREW));
     Ok(WorstCaseCurve {
         steps,
@@ -181,7 +182,7 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
         again: AskedAgain::of(&asked, &questions.axes),
         of: subject(transcript),
         population: Population::of(transcript),
-        cautions: of.cautions.clone(),
+        cautions,
         digest: transcript.digest(),
     })
 }

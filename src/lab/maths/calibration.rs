@@ -176,26 +176,30 @@ pub fn known(
         let truth = |s: f64| laws.truth(&|bin| s * way(bin));
         if lo > 0.0 {
             check()?;
-            lo = lo.min(truth(boundary(|s| as_large(&at(s)))));
+            // A way on which no law shows as much says nothing of how small the error is.
+            lo = boundary(|s| as_large(&at(s))).map_or(lo, |s| lo.min(truth(s)));
         }
         check()?;
-        hi = hi.max(truth(boundary(|s| !as_small(&at(s)))));
+        hi = hi.max(truth(boundary(|s| !as_small(&at(s))).unwrap_or(1.0)));
     }
     // Where no law explains so small an error, it is known no better than it is found.
     if !as_small(&calibrated) {
         hi = hi.max(found);
     }
-    Ok(KnownError { value: found, lo: lo.min(hi), hi, by_chance })
+    Ok(KnownError { value: found, lo: lo.min(found).min(hi), hi, by_chance })
 }
 
-/// Where from 0 to 1 it begins to hold; 1 if it does nowhere.
-fn boundary(holds: impl Fn(f64) -> bool) -> f64 {
+/// Where from 0 to 1 it begins to hold, if it holds at 1.
+fn boundary(holds: impl Fn(f64) -> bool) -> Option<f64> {
+    if !holds(1.0) {
+        return None;
+    }
     let (mut below, mut above) = (0.0, 1.0);
     for _ in 0..14 {
         let middle = 0.5 * (below + above);
         if holds(middle) { above = middle } else { below = middle }
     }
-    above
+    Some(above)
 }
 
 /// Answers that are right as often as a law says, for the confidences that were seen.

@@ -136,11 +136,41 @@ impl CountedShare {
         Self { lo, hi, ..alone }
     }
 
+    /// The same where it may be one group alone: its answers are independent, and the interval is exact (Clopper and Pearson 1934). Of one that
+    /// was asked among several the others are not known.
+    pub fn of_groups(groups: &[(u64, u64)]) -> Self {
+        let asked: Vec<(u64, u64)> = groups.iter().copied().filter(|(_, of)| *of > 0).collect();
+        match asked[..] {
+            [(yes, of)] if groups.len() == 1 => Self {
+                of: of as usize,
+                value: yes as f64 / of as f64,
+                lo: clopper_pearson_lower(yes, of, TAIL),
+                hi: 1.0 - clopper_pearson_lower(of - yes, of, TAIL),
+            },
+            [(yes, of)] => Self { of: of as usize, value: yes as f64 / of as f64, lo: 0.0, hi: 1.0 },
+            _ => Self::clustered(&asked),
+        }
+    }
+
     /// `0.87 [0.79, 0.92]`
     pub fn words(&self) -> String {
         let short = |x: f64| significant(x, 3);
         format!("{} [{}, {}]", short(self.value), short(self.lo), short(self.hi))
     }
+}
+
+/// What is to be said of an interval over several groups, objects or workers, that are so few that one kind of them may be missing: how much
+/// groups differ is then not known from those that are here.
+pub fn few_groups(groups: usize, what: &str) -> Option<String> {
+    /// A kind of which one in ten is.
+    const RARE: f64 = 0.1;
+    let missing = (1.0 - RARE).powi(groups.min(1000) as i32);
+    (groups > 1 && missing > 0.05).then(|| {
+        format!(
+            "{groups} {what} are few: a kind that one in ten is of is missing among so many with a chance of {:.0}%, and intervals are of {what} like these",
+            100.0 * missing
+        )
+    })
 }
 
 /// What an interval at 95% leaves out on either side.

@@ -105,7 +105,10 @@ impl Judgements {
         }
         Ok(Agreement {
             alpha: alpha.map(|alpha| interval(alpha, |found| found.alpha)).transpose()?,
-            percent: interval(percent, |found| Some(found.percent))?,
+            percent: {
+                let found = interval(percent, |found| Some(found.percent))?;
+                Bounded { lo: found.lo.clamp(0.0, 1.0), hi: found.hi.clamp(0.0, 1.0), ..found }
+            },
             ac1: match ac1 {
                 Some(ac1) => interval(ac1, |found| found.ac1)?,
                 None => Bounded { value: f64::NAN, lo: f64::NAN, hi: f64::NAN },

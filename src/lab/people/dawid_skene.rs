@@ -89,7 +89,8 @@ impl Judgements {
             cx.check()?;
             (prior, errors) = maximised(&part.rows, &probability, part.workers, words);
             moved = 0.0;
-            let mut logs: Vec<Vec<f64>> = vec![prior.iter().map(|p: &f64| p.max(LEAST).ln()).collect(); part.items];
+            // What nobody holds for true of any item stays so.
+            let mut logs: Vec<Vec<f64>> = vec![prior.iter().map(|p: &f64| p.ln()).collect(); part.items];
             for &[worker, item, answer] in &part.rows {
                 for (word, log) in logs[item as usize].iter_mut().enumerate() {
                     *log += errors[worker as usize][word][answer as usize].ln();
@@ -162,8 +163,9 @@ fn maximised(
     }
     for (errors, given) in errors.iter_mut().zip(&given) {
         for row in errors.iter_mut() {
-            // What the worker never said stays at nothing and counts nowhere.
-            row.iter_mut().zip(given).for_each(|(p, given)| *p = if *given { p.max(LEAST) } else { 0.0 });
+            // What the worker never said stays at nothing and counts nowhere. A bound is a share of the row: of one that hardly counts it would be all.
+            let sum: f64 = row.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+            row.iter_mut().zip(given).for_each(|(p, given)| *p = if *given { (*p / sum).max(LEAST) } else { 0.0 });
             let sum: f64 = row.iter().sum();
             row.iter_mut().for_each(|p| *p /= sum);
         }

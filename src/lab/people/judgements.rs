@@ -171,6 +171,15 @@ impl Judgements {
         self.words.iter().position(|known| known == word).map(|number| number as u32)
     }
 
+    pub fn answered(&self) -> usize {
+        self.rows.len() - self.unanswered()
+    }
+
+    /// Workers who answered anything.
+    pub fn answering(&self) -> usize {
+        self.whole().workers
+    }
+
     pub fn unanswered(&self) -> usize {
         self.rows.iter().filter(|row| row.answer.is_none()).count()
     }

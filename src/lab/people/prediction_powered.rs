@@ -85,9 +85,14 @@ pub fn prediction_powered(
             ));
         }
     }
-    if covariance(&left, &left) == 0.0 {
+    let alike: Vec<f64> = people.iter().zip(network).map(|(y, x)| y - x).collect();
+    if covariance(&alike, &alike) == 0.0 {
         cautions.add(format!(
             "the network is as far from people on all {n} items: the interval takes that for certain of all others"
+        ));
+    } else if covariance(people, people) == 0.0 {
+        cautions.add(format!(
+            "people say the same of all {n} items: how much they would differ on others is not known, and their own interval has no width"
         ));
     }
     Ok(PredictionPowered {

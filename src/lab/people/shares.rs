@@ -5,6 +5,7 @@ use super::judgements::{GroupKey, Part};
 use super::two_way::{Bounded, two_way};
 use crate::core::{Cautions, Cx, Error, Result};
 use crate::estimate::tolerance::Resampling;
+use crate::maths::shares::few_groups;
 
 /// What a share is of.
 #[derive(Debug, Clone, Default)]
@@ -116,6 +117,7 @@ impl Judgements {
                 "all said the same: how much others would differ is not known, and each item or worker counts as one",
             );
         }
+        few_groups(part.workers, "workers").into_iter().for_each(|caution| cautions.add(caution));
         cautions
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{ESTIMATOR, answers, estimator};
-use crate::core::{Cautions, Value, random};
+use crate::core::{Cautions, Error, Value, random};
 use crate::maths::information::Level;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive, SEED};
 
@@ -22,11 +22,15 @@ pub static INTERVAL: Primitive = Primitive {
         Param::new("replicates", Kind::Int, "how often labels are shuffled, to see what is compatible with 0")
             .range(1.0, 100_000.0)
             .or(Fallback::Int(200)),
+        Param::new("classes", Kind::Int, "how many labels there are, whether all of them occur or not")
+            .range(1.0, 1e6)
+            .or(Fallback::Absent("as many as there seem to be")),
         SEED,
     ],
     returns: "a map: `mi, lo, hi` and `bound`, H(Y), in bits; `information`, how it was estimated; `cautions`",
     notes: "The interval of a point of a tolerance curve (`tolerance::curve` says how it is made). Fewer than (labels - 1) x (answers - 1) \
-            images are too few for it; it is cautious there, and `cautions` says so.",
+            images are too few for it, and labels that were seen once stand for others that were not: `cautions` says so. \
+            With `classes` the interval goes up to what so many labels allow.",
     source: "Galloway, Golubeva and Taylor 2018, Section 2; Chao, Wang and Jost 2013",
     examples: &[Example {
         code: "let y = []; for i in 0..40 { y.push(i % 2); }\n\
@@ -35,18 +39,28 @@ pub static INTERVAL: Primitive = Primitive {
         result: "[1.0, true, 1.0]",
     }],
     run: |_, args| {
-        let (answers, estimator) = (answers(args)?, estimator(args));
+        let (mut answers, estimator) = (answers(args)?, estimator(args));
+        if let Some(known) = args.optional_int("classes") {
+            let occur = answers.labels_seen();
+            if occur > known as usize {
+                return Err(Error::argument(format!(
+                    "info::interval: {occur} labels occur, more than `classes`, {known}"
+                ))
+                .hint("leave `classes` out where it is not known"));
+            }
+            answers = answers.of_known_classes(known as usize);
+        }
         let level = Level { delta: args.float("delta"), shuffles: args.count("replicates") };
         let found = answers.estimate(estimator, level, &mut random(args.seed(), 0));
         let too_few = answers.too_few().map(|(labels, answers_seen)| {
             format!(
-                "{} images are too few for I(T; Y) of {labels} labels and {answers_seen} answers: it may be too large, and its interval is \
-                 cautious (from about {} images on it holds)",
+                "{} images are too few for I(T; Y) of {labels} labels and {answers_seen} answers: it may be far off, and its interval holds from about \
+                 {} images on",
                 answers.images(),
                 (labels - 1) * (answers_seen - 1)
             )
         });
-        let cautions: Cautions = too_few.into_iter().collect();
+        let cautions: Cautions = too_few.into_iter().chain(answers.unseen()).collect();
         let float = |x: f64| Value::Float(x);
         Ok(Value::Map(BTreeMap::from([
             ("mi".to_string(), float(found.value)),

@@ -38,8 +38,8 @@ pub static AGREEMENT: Primitive = Primitive {
         insert(&mut map, "percent", found.percent);
         insert(&mut map, "ac1", found.ac1);
         map.insert("items".into(), Value::Int(found.pairable as i64));
-        map.insert("workers".into(), Value::Int(judgements.workers.len() as i64));
-        map.insert("judgements".into(), Value::Int(judgements.rows.len() as i64));
+        map.insert("workers".into(), Value::Int(judgements.answering() as i64));
+        map.insert("judgements".into(), Value::Int(judgements.answered() as i64));
         map.insert("cautions".into(), found.cautions.value());
         Ok(Value::Map(map))
     },

@@ -152,6 +152,12 @@ fn assumed(map: &BTreeMap<String, Value>, gap: &mut Option<f64>) -> Result<Pilot
         })
     };
     let (error, adversarial) = (needed("error")?, needed("adversarial_error")?);
+    if let Some(gap) = gap.as_ref().filter(|gap| **gap > adversarial) {
+        return Err(Error::argument(format!(
+            "risk::plan: a gap of {gap} is more than `adversarial_error`, {adversarial}, which no weighted error exceeds"
+        ))
+        .hint("the gap is between the weighted adversarial error and the error on the images"));
+    }
     let candidates = match map.get("candidates").map(|value| Kind::Int.accept(value)) {
         None => 120,
         Some(Some(Value::Int(n))) if (1..=1_000_000).contains(&n) => n as usize,
@@ -167,6 +173,12 @@ fn assumed(map: &BTreeMap<String, Value>, gap: &mut Option<f64>) -> Result<Pilot
                 "`weighted_error` must lie above `error`, got {weighted} and {error}"
             ))
             .hint("their difference is the gap that is to be noticed"));
+        }
+        (Some(weighted), None) if weighted > adversarial => {
+            return Err(Error::argument(format!(
+                "`weighted_error` can't lie above `adversarial_error`, got {weighted} and {adversarial}"
+            ))
+            .hint("densities are 1 at most, so that weighted errors are no more than there are"));
         }
         (Some(weighted), None) => *gap = Some(weighted - error),
         (None, _) => {}

@@ -42,8 +42,8 @@ pub static MARGINAL: Primitive = Primitive {
     returns: "an array of maps: `from` and `to`, or `value` of a choice; `questions`, their `share`, the share `uniform` that uniform sampling would \
               have, mean `loss`, and `wrong`, the share that failed, with its 95% interval `wrong_lo`, `wrong_hi`; where the transcript has cautions, `cautions`",
     notes: "Under search::random `loss` and `wrong` are what the factor does on average over the others. Under a search that learns, `share` over \
-            `uniform` tells where the examiner looked (search::policy asks in the middle of its bins, which need not fall evenly into these); its losses are then of questions that were chosen. `uniform` is () where there are levels. The interval takes \
-            questions for independent, which those to one object are not.",
+            `uniform` tells where the examiner looked (search::policy asks in the middle of its bins, which need not fall evenly into these); its losses are then of questions that were chosen. `uniform` is () where there are levels. The interval is over \
+            objects, whose own questions may depend on each other.",
     source: "",
     examples: &[Example {
         code: example!("robustness::marginal(t, \"material\").map(|row| row.value)"),

@@ -22,8 +22,8 @@ pub static CURVE: Primitive = Primitive {
             normal with the jackknife's variance far from it. In simulations (scripts/tolerance/information.rhai) they hold the truth in 93 to 99% \
             of samples at delta = 0.05, and in more where no answer varies, as at H(Y), or where there are few images for the classes. Fewer \
             than (labels - 1) x (answers - 1) images are too few: the curve says so in `cautions`, with what the transcript says. Intervals of \
-            the others are basic bootstrap intervals over images (all rows of an image stay together). Where every image of a point is right, or \
-            wrong, the interval of the accuracy has no width, which is too narrow on few images. Where the weakest fault is not 0, the images as \
+            the others are basic bootstrap intervals over images (all rows of an image stay together), those of the accuracy no \
+            narrower than Wilson's of as many images, which hold where nearly every image is right. Where the weakest fault is not 0, the images as \
             they stand come first. `stuck` is the share of rows that are not as the objective asks and whose gradient was 0, or as good as 0, on \
             the way: the search could not move them on, so that they are right says nothing of the model; from more than 0.05 on the curve says so.",
     source: "Galloway, Golubeva and Taylor 2018, Section 2; Chao, Wang and Jost, \"Entropy and the species accumulation curve\", Methods in Ecology \

@@ -2,11 +2,13 @@
 
 use rand::Rng;
 use rayon::prelude::*;
+use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{PointRows, Settings};
 use crate::core::{Cx, Result, in_parallel, random};
 use crate::maths::information::{Answers, Level};
 use crate::maths::quartiles::quantile;
+use crate::maths::shares::wilson_at;
 use crate::search::Row;
 
 /// An estimate with its interval.
@@ -19,6 +21,14 @@ pub struct Interval {
 
 impl Interval {
     pub const NOWHERE: Self = Self { value: f64::NAN, lo: f64::NAN, hi: f64::NAN };
+
+    /// As far as the farther one of two intervals; one that is nowhere stays so.
+    fn or_farther(self, (lo, hi): (f64, f64)) -> Self {
+        match self.lo.is_nan() {
+            true => self,
+            false => Self { lo: self.lo.min(lo), hi: self.hi.max(hi), ..self },
+        }
+    }
 }
 
 /// What was measured at one point.
@@ -86,7 +96,7 @@ pub(super) fn measures(
     cx: &Cx,
     samples: &[ResampledRows],
     images: usize,
-    k: usize,
+    (k, known): (usize, usize),
     how: Settings,
 ) -> Result<Vec<MeasuredPoint>> {
     // A few at a time, so that it can be stopped.
@@ -108,9 +118,10 @@ pub(super) fn measures(
         task.advance(1);
     }
     let level = Level { delta: how.delta, shuffles: how.replicates };
+    let reach = Normal::standard().inverse_cdf(1.0 - how.delta / 2.0);
     let measured = |place: usize| {
         let sample = &samples[place];
-        let answers = Answers::of(sample.rows.clone(), k);
+        let answers = Answers::of(sample.rows.clone(), k).of_known_classes(known);
         let found = answers.estimate(how.estimator, level, &mut random(how.seed, SHUFFLES + place as u64));
         let means = sample.means(&vec![1; images]);
         let mean = |which: usize| {
@@ -119,7 +130,7 @@ pub(super) fn measures(
         };
         MeasuredPoint {
             information: Interval { value: found.value, lo: found.lo, hi: found.hi },
-            accuracy: mean(0),
+            accuracy: mean(0).or_farther(wilson_at(means[0], images as f64, reach)),
             margin: mean(1),
             entropy: found.answers,
             labels: found.labels,
@@ -142,7 +153,7 @@ pub(super) fn too_few(found: &[MeasuredPoint], images: usize) -> Option<String> 
     let points = found.iter().filter(|found| found.too_many.is_some()).count();
     Some(format!(
         "{images} images are too few for I(T; Y) of {labels} labels and {answers} answers: at {points} of {} points it may \
-         be too large, and its intervals are cautious (from about {} images on they hold)",
+         be far off, and intervals hold from about {} images on",
         found.len(),
         (labels - 1) * (answers - 1)
     ))

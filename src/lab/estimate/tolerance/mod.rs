@@ -131,7 +131,9 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
     ids.sort_unstable();
     ids.dedup();
     let samples: Vec<ResampledRows> = groups.iter().map(|group| ResampledRows::of(group, &ids, &classes)).collect();
-    let found = interval::measures(cx, &samples, ids.len(), classes.len(), settings)?;
+    // Labels are of the data's classes, whether all of them occur or not.
+    let known = transcript.of.data.classes().len();
+    let found = interval::measures(cx, &samples, ids.len(), (classes.len(), known), settings)?;
     let several = samples.iter().any(|sample| sample.rows.len() > ids.len());
     let points: Vec<CurvePoint> = groups
         .iter()

@@ -1,5 +1,6 @@
 //! Labels and what was answered, image by image: their mutual information as an estimate with an interval.
 
+use std::collections::BTreeSet;
 use std::f64::consts::LN_2;
 
 use rand::Rng;
@@ -8,12 +9,13 @@ use rand::seq::SliceRandom;
 use super::Estimator;
 use super::interval::{KnownInformation, interval};
 use super::species::{Entropy, Harmonic, Rare, entropy};
+use crate::maths::shares::largest_missed;
 
 /// The label of every image, and the answers to it: several where it was shown several times.
 pub struct Answers {
     classes: usize,
-    /// Whether there may be more, of which none occurs.
-    more: bool,
+    /// How many classes labels have, where that is known.
+    known: Option<usize>,
     labels: Vec<u32>,
     answers: Vec<u32>,
     /// Where the answers to each image end.
@@ -56,10 +58,10 @@ struct Counts {
 }
 
 impl Answers {
-    /// From image, label and answer of every row; classes are numbered from 0.
+    /// From image, label and answer of every row; classes are numbered from 0, and of no others is anything known.
     pub fn of(mut rows: Vec<(u32, u32, u32)>, classes: usize) -> Self {
         rows.sort_by_key(|(image, ..)| *image);
-        let mut all = Self { classes, more: false, labels: vec![], answers: vec![], ends: vec![] };
+        let mut all = Self { classes, known: None, labels: vec![], answers: vec![], ends: vec![] };
         for of_image in rows.chunk_by(|a, b| a.0 == b.0) {
             all.labels.push(of_image[0].1);
             all.answers.extend(of_image.iter().map(|(_, _, answer)| *answer));
@@ -68,9 +70,32 @@ impl Answers {
         all
     }
 
-    /// The same where nothing is known of the classes but those that occur.
-    pub fn of_those_that_occur(self) -> Self {
-        Self { more: true, ..self }
+    /// The same of labels that are known to have so many classes.
+    pub fn of_known_classes(self, known: usize) -> Self {
+        Self { known: Some(known), ..self }
+    }
+
+    /// How many labels occur.
+    pub fn labels_seen(&self) -> usize {
+        self.labels.iter().collect::<BTreeSet<_>>().len()
+    }
+
+    /// What the images do not tell of the labels, where their classes are not known: those that were not seen.
+    pub fn unseen(&self) -> Option<String> {
+        let mut of_labels = vec![0u32; self.classes];
+        self.labels.iter().for_each(|&label| of_labels[label as usize] += 1);
+        let (classes, once) = (seen(&of_labels).count(), seen(&of_labels).filter(|&count| count == 1).count());
+        match (self.known, classes, once) {
+            (Some(_), ..) | (None, 2.., 0) => None,
+            (None, 0 | 1, _) => Some(format!(
+                "all {} images have one label: others, as of up to {:.1}% of images, may not have been seen, and I(T; Y) be larger",
+                self.images(),
+                100.0 * largest_missed(self.images())
+            )),
+            (None, classes, once) => Some(format!(
+                "{once} of {classes} labels were seen once: there may be more labels than there seem to be, and I(T; Y) be larger than its interval"
+            )),
+        }
     }
 
     pub fn images(&self) -> usize {
@@ -120,9 +145,9 @@ impl Answers {
         let harmonic = Harmonic::up_to(self.answers.len().max(1));
         let mut label_images = vec![0; self.classes];
         self.labels.iter().for_each(|&label| label_images[label as usize] += 1);
-        // However many classes there seem to be, there are no more than are known.
-        let known = if self.more { f64::INFINITY } else { (self.classes.max(1) as f64).ln() };
-        let most = ceiling(seen(&label_images)).min(known);
+        // Of classes that are not known there are at least as many as there seem to be.
+        let known = self.known.map(|known| (known.max(1) as f64).ln());
+        let most = known.unwrap_or_else(|| ceiling(seen(&label_images)));
         let of_labels = entropy(seen(&label_images), &harmonic).min(most);
         let corrected = self.corrected(&counts, &self.labels, &harmonic, true);
         let plugin = counts.plugin();
@@ -130,7 +155,7 @@ impl Answers {
             Estimator::Corrected => (
                 corrected.value.clamp(0.0, of_labels) / LN_2,
                 of_labels / LN_2,
-                entropy(seen(&counts.answers), &harmonic).min(ceiling(seen(&counts.answers)).min(known)) / LN_2,
+                entropy(seen(&counts.answers), &harmonic).min(ceiling(seen(&counts.answers))) / LN_2,
             ),
             plain => (
                 plain.information(&counts),
@@ -264,7 +289,7 @@ fn seen(counts: &[u32]) -> impl Iterator<Item = u32> + Clone {
     counts.iter().copied().filter(|&count| count > 0)
 }
 
-/// The entropy, in nats, of as many classes as there seem to be, all equally frequent: no distribution over them has more.
+/// The entropy, in nats, of as many classes as there seem to be at least, all equally frequent: no distribution over so many has more.
 pub(super) fn ceiling(seen: impl Iterator<Item = u32> + Clone) -> f64 {
     (seen.clone().count() as f64 + Rare::of(seen).unseen_classes()).max(1.0).ln()
 }
