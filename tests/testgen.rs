@@ -363,7 +363,8 @@ fn latent_search_finds_what_the_auxiliary_classifier_still_reads() {
             kept: c.accuracy(found.images) == 1,
             again: generator::latent_search(g, f, how).images.hash == found.images.hash,
             searched: found.share > none.share,
-            noise: noisy.images.hash != found.images.hash && f.accuracy(noisy.images) == 0,
+            noise: noisy.images.hash != found.images.hash && f.accuracy(noisy.images) == 0 && c.accuracy(noisy.images) == 1,
+            named: `${found}`.contains(" of which became tests") && !`${found}`.contains("misread"),
             target: towards.predictions.filter(|p| p != 1).is_empty(),
         }
     "#,

@@ -142,6 +142,7 @@ pub static TYPES: &[Type] = &[
                 "a Model or ()",
                 "the classifier that learned beside it, of generator::finetune with `online`",
             ),
+            field("cautions", "an array of strings", "what was noticed of the images of a program"),
         ],
         elements: "",
     },
@@ -158,7 +159,7 @@ pub static TYPES: &[Type] = &[
             field(
                 "share",
                 "a float",
-                "the share of images that is misread, each label counting alike; of draws that ended with the last test that was wanted, (tests - 1) / (draws - 1)",
+                "the share of images that is misread, of generator::latent_search that of starts which became tests, each label counting alike; of draws that ended with the last test that was wanted, (tests - 1) / (draws - 1)",
             ),
             field(
                 "share_lo",

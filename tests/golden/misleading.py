@@ -1,8 +1,9 @@
-"""TorchScript networks for 1 x 16 x 16 images that mislead: python misleading.py writes seven .pt files (torch 2.11.0).
+"""TorchScript networks for 1 x 16 x 16 images that mislead: python misleading.py writes ten .pt files (torch 2.11.0).
 
 without_gradients.pt answers under no_grad; dropping.pt drops inputs whatever its mode; batch_normed.pt goes by the mean and the deviation
 of the batch whatever its mode; softmaxed.pt answers probabilities; paired.pt answers a tuple and named.pt a dictionary; staged_apart.pt is a generator whose first stage takes no notice of its
-latent vectors.
+latent vectors; staged_batched.pt one whose images depend on the batch, staged_leaving.pt one whose activations, changed, lead beyond [0, 1].
+twice.pt holds the weights of one network and averages of them.
 """
 from typing import Dict, Tuple
 
@@ -70,6 +71,25 @@ class StagedApart(torch.nn.Module):
         return x
 
 
+class StagedBatched(StagedApart):
+    @torch.jit.export
+    def stage(self, i: int, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if i == 0:
+            return x.repeat(1, 64).reshape(-1, 1, 16, 16)
+        return (x - x.mean(0, keepdim=True)).sigmoid()
+
+
+class StagedLeaving(StagedApart):
+    @torch.jit.export
+    def stage(self, i: int, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if i == 0:
+            return x.repeat(1, 64).reshape(-1, 1, 16, 16).tanh()
+        return 0.5 + 0.49 * x
+
+
+weights = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(256, 10)).state_dict()
+torch.save({"state_dict": weights, "state_dict_ema": {name: 0.5 * w for name, w in weights.items()}, "epoch": 3}, "twice.pt")
+
 for name, network in [
     ("without_gradients", Without()),
     ("dropping", Dropping()),
@@ -78,5 +98,7 @@ for name, network in [
     ("paired", Paired()),
     ("named", Named()),
     ("staged_apart", StagedApart()),
+    ("staged_batched", StagedBatched()),
+    ("staged_leaving", StagedLeaving()),
 ]:
     torch.jit.script(network).save(f"{name}.pt")

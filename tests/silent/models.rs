@@ -357,3 +357,35 @@ fn an_oracle_made_of_the_classifier_is_refused() {
         refused(&script, "the classifier under test");
     }
 }
+
+/// Weights and averages of them are two networks.
+#[test]
+fn a_file_that_holds_a_network_twice_is_refused() {
+    let script = format!("model::load(\"{}\", #{{ arch: [net::flatten(), net::linear(10)] }})", golden("twice"));
+    refused(&script, "weights of one network twice, as \"state_dict\" and as \"state_dict_ema\"");
+}
+
+#[test]
+fn what_a_generator_does_to_images_is_told_or_mended() {
+    let generator = |name: &str| format!("generator::load(\"{}\", #{{ latent: 4, classes: 3 }})", golden(name));
+    truths(&format!(
+        r#"let g = {};
+           let f = model::from(|x| x.reshape([x.len(), 256]).matmul(tensor::normal([256, 3], #{{ seed: 1 }})), #{{ classes: 3 }});
+           let told = |of| of.cautions.some(|said| said.contains("depends on the others in its batch"));
+           #{{
+               generator: told.call(g) && "caution" in `${{g}}`, tests: told.call(generator::tests(g, f, #{{ labels: [1], n: 2 }})),
+               apart: {}.cautions == [], leaving: {}.cautions == [],
+           }}"#,
+        generator("staged_batched"),
+        generator("staged_apart"),
+        generator("staged_leaving")
+    ));
+    truths(&format!(
+        r#"let g = {};
+           let f = model::train(data::glyphs(#{{ n: 12, size: 16, seed: 1 }}).relabel(|row| row.label % 3, #{{ classes: ["a", "b", "c"] }}), #{{ arch: [net::flatten(), net::linear(3)], epochs: 1, seed: 1 }});
+           let t = examine(f, g.sample(#{{ n: 6, seed: 1 }}), #{{ space: space::latent(g, #{{ layers: [1], samples: 20 }}), search: search::bim(#{{ steps: 40, step: 2 }}) }});
+           let images = t.images();
+           #{{ far: tensor::from(t.column("magnitude")).max() > 5, inside: images.min() >= 0 && images.max() <= 1 }}"#,
+        generator("staged_leaving")
+    ));
+}

@@ -163,3 +163,23 @@ fn products_are_added_up_as_mkl_promises_it_unless_asked_otherwise() {
     assert_eq!(verbose(None), ["CNR:AUTO"]);
     assert_eq!(verbose(Some("COMPATIBLE")), ["CNR:COMPATIBLE"], "a user's own wins");
 }
+
+/// An archive of images does not say when it was written.
+#[test]
+fn saved_images_are_the_same_bytes_at_any_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = r#"
+        let ds = data::glyphs(#{ n: 3, size: 16, seed: 1 });
+        ds.save("images.npz");
+        let back = data::load("images.npz");
+        #{ images: (back.images() - ds.images()).abs().max() == 0, labels: (back.labels - ds.labels).abs().max() == 0 }"#;
+    match super::run_in(folder.path(), script) {
+        Ok(viva::core::Value::Map(said)) => {
+            assert!(said.values().all(|value| matches!(value, viva::core::Value::Bool(true))))
+        }
+        other => panic!("{:?}", other.map(|value| value.summary())),
+    }
+    let bytes = std::fs::read(folder.path().join("images.npz")).expect("an archive");
+    // Time and date of the first file in it: midnight before 1980.
+    assert_eq!(bytes[10..14], [0, 0, 0x21, 0]);
+}

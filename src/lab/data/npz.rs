@@ -1,13 +1,16 @@
 //! NumPy archives with the arrays `images` (N x C x H x W or N x H x W; uint8, or float in [0, 1]) and `labels`
 //! (integers).
 
+use std::fs::File;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
-use npyz::{DType, Endianness, NpyFile, Order, TypeChar, TypeStr};
+use npyz::{DType, Endianness, NpyFile, Order, TypeChar, TypeStr, WriterBuilder};
+use zip::write::FileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::memory::{Memory, Raw, StoredPixels, check_bytes, check_floats, check_held, image_shape};
-use crate::core::{Budget, Cx, Digest, Error, Packed, Result};
+use crate::core::{Budget, Cx, Digest, Error, Packed, Result, Tensor};
 
 /// Bytes of an array's header, at most, and how deep its brackets may be: its parser needs the stack.
 const HEADER: usize = 1 << 16;
@@ -17,6 +20,32 @@ struct Array {
     kind: TypeStr,
     shape: Vec<usize>,
     bytes: Vec<u8>,
+}
+
+/// Writes both arrays: the same bytes for the same arrays, whenever it is.
+pub(super) fn write(path: &Path, images: &Tensor, labels: &[i64]) -> Result<()> {
+    let failed = |error: String| Error::file(path, error);
+    let mut archive = ZipWriter::new(File::create(path).map_err(|e| Error::file(path, e))?);
+    let options = FileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .last_modified_time(DateTime::default())
+        .large_file(images.numel() >= 1 << 28);
+    let shape: Vec<u64> = images.size().iter().map(|&n| n as u64).collect();
+    archive.start_file("images.npy", options).map_err(|e| failed(e.to_string()))?;
+    let written = npyz::WriteOptions::new().default_dtype().shape(&shape).writer(&mut archive).begin_nd();
+    let mut written = written.map_err(|e| failed(e.to_string()))?;
+    for image in 0..images.size()[0] {
+        let pixels: Vec<f32> = Vec::try_from(&images.f_get(image)?.f_contiguous()?.f_reshape([-1])?)?;
+        written.extend(pixels).map_err(|e| failed(e.to_string()))?;
+    }
+    written.finish().map_err(|e| failed(e.to_string()))?;
+    archive.start_file("labels.npy", options).map_err(|e| failed(e.to_string()))?;
+    let written =
+        npyz::WriteOptions::new().default_dtype().shape(&[labels.len() as u64]).writer(&mut archive).begin_nd();
+    let mut written = written.map_err(|e| failed(e.to_string()))?;
+    written.extend(labels.iter().copied()).map_err(|e| failed(e.to_string()))?;
+    written.finish().map_err(|e| failed(e.to_string()))?;
+    archive.finish().map(drop).map_err(|e| failed(e.to_string()))
 }
 
 /// Reads and checks both arrays; the digest is of their types, shapes and bytes.

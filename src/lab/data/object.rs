@@ -106,8 +106,7 @@ impl Object for Dataset {
     /// The arrays `images` and `labels`, as `data::load` reads them; without the margin.
     fn write(&self, cx: &Cx, path: &Path, _ending: &str) -> Result<()> {
         let images = self.all_images(cx)?.f_to_device(Device::Cpu)?;
-        let labels = Tensor::f_from_slice(self.labels())?;
-        Ok(Tensor::write_npz(&[("images", images), ("labels", labels)], path)?)
+        super::npz::write(path, &images, self.labels())
     }
 
     fn digest(&self) -> Digest {

@@ -182,5 +182,5 @@ fn program(cx: &Cx, path: &Path, name: &str, options: &Options) -> Result<Genera
     module.f_set_eval()?;
     let network: Rc<dyn Network> = Rc::new(StagedProgram::new(module, latent, options.asked.classes)?);
     let identity = Digest::of_parts(&[&Digest::of_file(path)?.0, &digest(&*network)?.0]);
-    Generator::new(name, network, cx.device(), identity)
+    Generator::new(name, network, cx.device(), identity)?.noticed()
 }

@@ -23,8 +23,8 @@ pub use sequential::{Plan, Sequential, Squash};
 use tch::{Device, Kind};
 
 use crate::core::{
-    Cx, Digest, Error, Object, Result, Table, Tensor, Value, attempt, normal_within_two_deviations, on_device, room,
-    with_stream,
+    Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, attempt, normal_within_two_deviations,
+    on_device, room, with_stream,
 };
 use crate::model::weights::{self, Weights};
 use crate::model::{Mode, Model};
@@ -145,6 +145,8 @@ pub struct Generator {
     kept_by: Vec<String>,
     /// The images that it draws again, where latent vectors are theirs.
     encoded: Option<Rc<Encoded>>,
+    /// What was noticed of its images.
+    cautions: Cautions,
 }
 
 /// What a training noted: one value per note.
@@ -175,7 +177,42 @@ impl Generator {
             classifier: None,
             kept_by: vec![],
             encoded: None,
+            cautions: Cautions::default(),
         })
+    }
+
+    /// The same, after a few images were drawn of it to see whether they are functions of their latent vectors alone: a program's may depend on
+    /// the rest of a batch, or on draws of its own.
+    pub fn noticed(mut self) -> Result<Self> {
+        /// Of a pixel: rounding that depends on the size of a batch stays below.
+        const ROUNDED: f64 = 1e-3;
+        const IMAGES: i64 = 4;
+        let latents = self.latents(0, 0, IMAGES as usize)?;
+        let labels = Tensor::f_zeros([IMAGES], (tch::Kind::Int64, self.device))?;
+        let labels = self.classes().map(|_| labels);
+        let draw = |count: i64| -> Result<Tensor> {
+            let part = |all: &Tensor| all.f_narrow(0, IMAGES - count, count);
+            let labels = labels.as_ref().map(part).transpose()?;
+            tch::no_grad(|| self.images(&part(&latents.f_to_kind(self.kind())?)?, labels.as_ref()))
+        };
+        let apart = |a: &Tensor, b: &Tensor| -> Result<f64> { Ok(a.f_sub(b)?.f_abs()?.f_max()?.f_double_value(&[])?) };
+        let together = draw(IMAGES)?;
+        if apart(&together, &draw(IMAGES)?)? > ROUNDED {
+            self.cautions.add(format!(
+                "{} draws another image of the same latent vector again: tests are of one drawing",
+                self.name
+            ));
+        } else if apart(&together.f_narrow(0, IMAGES - 1, 1)?, &draw(1)?)? > ROUNDED {
+            self.cautions.add(format!(
+                "what {} draws of a latent vector depends on the others in its batch: drawn alone an image is another one",
+                self.name
+            ));
+        }
+        Ok(self)
+    }
+
+    pub fn cautions(&self) -> Cautions {
+        self.cautions.clone()
     }
 
     /// A generator of tensors: its identity is theirs.
@@ -432,15 +469,28 @@ impl Object for Generator {
         let stages = self.stages().len();
         let encoded = self.encoded.as_ref().map_or(String::new(), |encoded| format!(" of {} images", encoded.len()));
         format!(
-            "generator {}{encoded}: {image}, {labels}, latent {}, {stages} stages, {}",
+            "generator {}{encoded}: {image}, {labels}, latent {}, {stages} stages, {}{}",
             self.name,
             self.latent(),
-            self.digest.short()
+            self.digest.short(),
+            self.cautions.ending()
         )
     }
 
     fn fields(&self) -> &'static [&'static str] {
-        &["name", "latent", "classes", "shape", "layers", "hash", "discriminator", "auxiliary", "history", "classifier"]
+        &[
+            "name",
+            "latent",
+            "classes",
+            "shape",
+            "layers",
+            "hash",
+            "discriminator",
+            "auxiliary",
+            "history",
+            "classifier",
+            "cautions",
+        ]
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
@@ -458,6 +508,7 @@ impl Object for Generator {
                 Value::Array(names.zip(self.shapes()?).map(layer).collect())
             }
             "hash" => Value::Str(self.digest.short()),
+            "cautions" => self.cautions.value(),
             "discriminator" => Value::Bool(self.discriminator.is_some()),
             "auxiliary" => Value::Bool(self.discriminator().is_some_and(|own| own.judge().classifies())),
             "classifier" => self.classifier.clone().map_or(Value::Unit, Value::object),

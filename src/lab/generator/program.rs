@@ -1,6 +1,6 @@
 //! Generators that are TorchScript programs.
 
-use tch::{CModule, IValue};
+use tch::{CModule, IValue, Kind};
 
 use super::{Condition, Network, NetworkVisitor};
 use crate::core::{Error, Result, Tensor, with_stream_of};
@@ -51,7 +51,7 @@ impl Network for StagedProgram {
     fn condition(&self, latents: &Tensor, labels: Option<&Tensor>) -> Result<Condition> {
         match labels {
             Some(labels) => Ok(vec![labels.shallow_clone()]),
-            None => Ok(vec![latents.f_new_zeros([latents.size()[0]], (tch::Kind::Int64, latents.device()))?]),
+            None => Ok(vec![latents.f_new_zeros([latents.size()[0]], (Kind::Int64, latents.device()))?]),
         }
     }
 
@@ -60,6 +60,12 @@ impl Network for StagedProgram {
         let given = [IValue::Int(i as i64), IValue::Tensor(x.shallow_clone()), IValue::Tensor(labels.shallow_clone())];
         let answer = with_stream_of(x, || Ok(self.module.method_is("stage", &given)?));
         match answer.map_err(|e| e.during(&format!("stage({i}, x, y)")))? {
+            // What follows it takes float32; bytes are 255ths.
+            IValue::Tensor(answer) if i as i64 + 1 == self.stages => match answer.kind() {
+                Kind::Float => Ok(answer),
+                Kind::Uint8 => Ok(answer.f_to_kind(Kind::Float)?.f_div_scalar(255.0)?),
+                _ => Ok(answer.f_to_kind(Kind::Float)?),
+            },
             IValue::Tensor(answer) => Ok(answer),
             _ => Err(Error::model(format!("stage({i}, x, y) of the program must answer a tensor"))),
         }

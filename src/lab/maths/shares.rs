@@ -98,7 +98,8 @@ impl CountedShare {
         Self { of, value, lo, hi }
     }
 
-    /// The mean of independent shares, which count alike; its interval recovers their variances from their own intervals (Zou and Donner 2008).
+    /// The mean of independent shares, which count alike; its interval recovers their variances from their own intervals (Zou and Donner 2008), and is
+    /// no narrower than Wilson's of as many observations as would vary as much: near 0 and 1 those of the parts end where there is no room.
     /// Shares of nothing are left out.
     pub fn mean(parts: &[Self]) -> Self {
         let known: Vec<&Self> = parts.iter().filter(|part| part.of > 0).collect();
@@ -107,6 +108,16 @@ impl CountedShare {
         let reach =
             |end: fn(&Self) -> f64| known.iter().map(|part| (end(part) - part.value).powi(2)).sum::<f64>().sqrt() / n;
         let (lo, hi) = ((value - reach(|part| part.lo)).max(0.0), (value + reach(|part| part.hi)).min(1.0));
+        // Each share is drawn a little to all, as of a few none or all are seen by chance.
+        let near = |part: &Self| (part.value * part.of as f64 + 2.0 * value) / (part.of as f64 + 2.0);
+        let variance = known.iter().map(|part| near(part) * (1.0 - near(part)) / part.of as f64).sum::<f64>() / (n * n);
+        let (lo, hi) = match variance > 0.0 && variance.is_finite() {
+            true => {
+                let within = wilson_at(value, value * (1.0 - value) / variance, Z);
+                (lo.min(within.0), hi.max(within.1))
+            }
+            false => (lo, hi),
+        };
         let of = known.iter().map(|part| part.of).sum();
         if known.is_empty() { Self { of: 0, value: f64::NAN, lo: 0.0, hi: 1.0 } } else { Self { of, value, lo, hi } }
     }
@@ -173,12 +184,14 @@ pub fn few_groups(groups: usize, what: &str) -> Option<String> {
     })
 }
 
+/// Deviations of a normal law on either side of an interval at 95%.
+const Z: f64 = 1.959_963_984_540_054;
+
 /// What an interval at 95% leaves out on either side.
 const TAIL: f64 = 0.025;
 
 /// Wilson's interval at 95% of a share of which `k` of `n` were seen: from 0 to 1 where there is none.
 pub fn wilson(k: u64, n: u64) -> (f64, f64) {
-    const Z: f64 = 1.959_963_984_540_054;
     if n == 0 {
         return (0.0, 1.0);
     }
@@ -234,4 +247,24 @@ fn at_least(k: u64, n: u64, p: f64) -> f64 {
         }
     }
     first.exp() * sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parts of which few are seen, or nearly all, are known together no better than all that was counted.
+    #[test]
+    fn a_mean_of_rare_shares_is_known_no_better_than_their_sum() {
+        for few in [[1, 1, 1, 1, 1, 1, 1, 0, 0, 0], [2, 0, 0, 1, 0, 0, 0, 0, 1, 0]] {
+            let total: u64 = few.iter().sum();
+            for near_one in [false, true] {
+                let count = |k: u64, of: u64| if near_one { of - k } else { k };
+                let parts: Vec<CountedShare> =
+                    few.iter().map(|&k| CountedShare::new(count(k, 640) as usize, 640)).collect();
+                let (found, (lo, hi)) = (CountedShare::mean(&parts), wilson(count(total, 6400), 6400));
+                assert!(found.lo <= lo * 1.01 && found.hi >= 1.0 - (1.0 - hi) * 1.01, "{found:?} {lo} {hi}");
+            }
+        }
+    }
 }

@@ -50,10 +50,18 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
             let own = describe_self(cx, path, &mut options).map_err(at)?;
             // What was saved here says itself how it wants images.
             options.published &= !own.said;
+            let named = options.arch.is_some();
             let FoundNetwork { module, arch } =
                 module(cx, weights, &mut options).map_err(|error| at(beside(error, &options, own.layers)))?;
             check_normalisation(&options.mean, &options.std, module.channels).map_err(at)?;
             let model = Model::of_module(&name, module)?;
+            if let Some((arch, alike)) = arch.and_then(|arch| Some((arch, arch.alike?))).filter(|_| !named && !own.said)
+            {
+                model.notice(format!(
+                    "is taken for {}, as its tensors are called, and so are those of {alike}: `arch: {:?}` says that it is",
+                    arch.name, arch.name
+                ));
+            }
             match arch.and_then(|arch| Some((arch, arch.sees?))) {
                 Some((arch, sees)) if !own.said && options.mean.is_none() && options.std.is_none() => {
                     model.notice(format!(
@@ -64,7 +72,17 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
                     model
                 }
                 Some((_, sees)) if options.published => model.with_filter(sees.filter),
-                _ => model,
+                _ => {
+                    let unsaid = !own.said && options.mean.is_none() && options.std.is_none();
+                    if let Some(arch) = arch.filter(|arch| unsaid && arch.is_for_imagenet()) {
+                        model.notice(format!(
+                            "sees pixels as they are, but published weights of {} want `mean` and `std`, some [0.5], others ImageNet's: `mean: [0]` \
+                             says that these do not",
+                            arch.name
+                        ));
+                    }
+                    model
+                }
             }
         }
     };
@@ -137,7 +155,18 @@ fn module(cx: &Cx, weights: Weights, options: &mut Options) -> Result<FoundNetwo
     let arch = match &options.arch {
         Some(Arch::Layers(_)) => None,
         Some(Arch::Named(name)) => Some(zoo::find(name)?),
-        None => zoo::recognise(&weights),
+        None => match zoo::recognise(&weights)[..] {
+            [] => None,
+            [one] => Some(one),
+            ref several => {
+                let names: Vec<String> = several.iter().map(|arch| format!("{:?}", arch.name)).collect();
+                return Err(Error::model(format!(
+                    "its tensors are named as those of {}, which are other networks",
+                    names.join(" and of ")
+                ))
+                .hint(format!("say which it is: arch: {}", names.join(" or arch: "))));
+            }
+        },
     };
     if options.published {
         let Some((arch, sees)) = arch.and_then(|arch| Some((arch, arch.sees?))) else {
@@ -153,7 +182,13 @@ fn module(cx: &Cx, weights: Weights, options: &mut Options) -> Result<FoundNetwo
         }
     }
     let named = match &options.arch {
-        Some(Arch::Named(name)) => zoo::recognise(&weights).filter(|arch| arch.name != name),
+        Some(Arch::Named(_)) => {
+            let alike = zoo::recognise(&weights);
+            alike
+                .first()
+                .copied()
+                .filter(|_| !alike.iter().any(|known| arch.is_some_and(|arch| arch.name == known.name)))
+        }
         _ => None,
     };
     let (layers, weights) = match &options.arch {

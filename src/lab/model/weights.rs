@@ -1,7 +1,7 @@
 //! Files of weights: safetensors, and both formats of `torch.save` (a zip since PyTorch 1.6, five pickles in a row before).
 //! The content decides which one a file is, not its ending.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read;
 use std::path::Path;
 use std::rc::Rc;
@@ -333,7 +333,7 @@ fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) 
             // A best accuracy that is a tensor stands beside the weights, not among them.
             let inside = |name: &&str| entries.iter().find(|(key, value)| &**key == *name && has_tensors(*value));
             match WRAPPERS.iter().find_map(inside) {
-                Some(&(_, inside)) => id = inside,
+                Some(&(_, inside)) => id = alone(pickle, inside, &entries)?,
                 None => return tensors(pickle, &entries, budget, fetch),
             }
             continue;
@@ -351,7 +351,7 @@ fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) 
                 let wrapper = WRAPPERS.iter().find_map(|name| entries.iter().find(|(key, _)| &**key == *name));
                 let inner: Vec<&(Rc<str>, Id)> = entries.iter().filter(|(_, value)| has_tensors(*value)).collect();
                 match (wrapper, &inner[..]) {
-                    (Some(&(_, inside)), _) => inside,
+                    (Some(&(_, inside)), _) => alone(pickle, inside, &entries)?,
                     (None, [(_, inside)]) => *inside,
                     (None, []) => return Err(none()),
                     (None, several) => {
@@ -365,6 +365,28 @@ fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) 
         };
     }
     Err(none())
+}
+
+/// These weights, unless others of the same network stand beside them, such as averages over its training.
+fn alone(pickle: &Pickle, inside: Id, beside: &[(Rc<str>, Id)]) -> Result<Id> {
+    let names = |id: Id| -> BTreeSet<Rc<str>> {
+        match pickle.node(id) {
+            PickleValue::Dict(pairs) => pickle.entries(pairs).iter().map(|(name, _)| name.clone()).collect(),
+            _ => BTreeSet::new(),
+        }
+    };
+    let own = names(inside);
+    let called = |id: Id| beside.iter().find(|(_, value)| *value == id).map_or("", |(name, _)| name);
+    let twin = beside.iter().find(|(_, id)| *id != inside && 2 * names(*id).intersection(&own).count() > own.len());
+    match twin {
+        Some((name, _)) => {
+            let of = called(inside);
+            Err(bad(format!("the file holds weights of one network twice, as {of:?} and as {name:?}")).hint(format!(
+                "in Python, save those to examine: torch.save(torch.load(path)[{of:?}], path), or of {name:?}"
+            )))
+        }
+        None => Ok(inside),
+    }
 }
 
 /// A view by its storage, offset, sizes and strides.

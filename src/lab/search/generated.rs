@@ -64,10 +64,15 @@ pub struct GeneratedTests {
     pub target: Option<i64>,
     /// Which of them keep their label, if anybody was asked.
     pub kept: Option<KeptLabels>,
+    /// Whether the search began at what was drawn and looked on from there: shares are then of starts that became tests.
+    searched: bool,
     of: [String; 2],
     cautions: Cautions,
     digest: Digest,
 }
+
+/// What a search draws.
+pub(super) const STARTS: &str = "starts";
 
 /// Latent vectors of different labels lie so far apart in the sequence of a seed.
 const APART: usize = 1 << 40;
@@ -175,10 +180,12 @@ impl FoundTests {
         model.probe_on(cx, &images)?;
         let digest = Digest::of_parts(&[&images.digest().0, &model.digest().0, &generator.digest().0]);
         let of = [generator.name.clone(), model.name.clone()];
-        let cautions = model.cautions();
+        let mut cautions = model.cautions();
+        cautions.extend(&generator.cautions());
+        let searched = drawn == STARTS;
         let kept = wanted.oracle.judge(cx, &images)?;
         let Self { predictions, drawn, .. } = self;
-        Ok(GeneratedTests { images, predictions, drawn, target: wanted.target, kept, of, cautions, digest })
+        Ok(GeneratedTests { images, predictions, drawn, target: wanted.target, kept, searched, of, cautions, digest })
     }
 }
 
@@ -234,9 +241,9 @@ impl GeneratedTests {
             .column("label", of(&|d| Value::Int(d.label)))
             .column("tests", of(&|d| Value::Int(d.tests as i64)))
             .column("draws", of(&|d| Value::Int(d.draws as i64)))
-            .column("misread", misread(|share| share.value))
-            .column("misread_lo", misread(|share| share.lo))
-            .column("misread_hi", misread(|share| share.hi));
+            .column(self.share_name(), misread(|share| share.value))
+            .column(format!("{}_lo", self.share_name()), misread(|share| share.lo))
+            .column(format!("{}_hi", self.share_name()), misread(|share| share.hi));
         let Some(judged) = &self.kept else {
             return table.column("judged_by", of(&|_| Value::Str("nobody".into())));
         };
@@ -250,6 +257,11 @@ impl GeneratedTests {
             .column("kept_lo", kept(|share| share.lo))
             .column("kept_hi", kept(|share| share.hi))
             .column("judged_by", of(&|_| Value::Str(judged.judged_by.clone())))
+    }
+
+    /// What is counted: images that are misread, or starts that a search made tests of.
+    fn share_name(&self) -> &'static str {
+        if self.searched { "found" } else { "misread" }
     }
 
     /// Images of all labels that were drawn and that became tests.
@@ -271,9 +283,7 @@ impl GeneratedTests {
             (!labels.is_empty()).then(|| labels.join(", "))
         };
         if let Some(labels) = named(&|d| d.draws == 0) {
-            cautions.add(format!(
-                "no image of {labels} was drawn in that time, so the share that is misread is of the other labels"
-            ));
+            cautions.add(format!("no image of {labels} was drawn in that time, so the share is of the other labels"));
         }
         if let Some(labels) = named(&|d| d.enough && d.tests == 1) {
             cautions.add(format!("draws of {labels} ended with their first test, which says too large a share on average: want two or more"));
@@ -297,11 +307,14 @@ impl Object for GeneratedTests {
         let target = self.target.map_or(String::new(), |target| format!(" as {target}"));
         let none: Vec<String> = self.drawn.iter().filter(|of| of.tests == 0).map(|of| of.label.to_string()).collect();
         let never = if none.is_empty() { String::new() } else { format!("; none shows {}", none.join(", ")) };
+        let share = match self.searched {
+            true => format!("{draws} starts, {} of which became tests{target}", self.share().words()),
+            false => format!("{draws} drawn, {} misread{target}", self.share().words()),
+        };
         format!(
-            "{} from {}: {draws} drawn, {} misread{target}{}{never}{}",
+            "{} from {}: {share}{}{never}{}",
             counted(tests, &self.of[1], self.kept.as_ref()),
             self.of[0],
-            self.share().words(),
             kept_words(self.kept.as_ref()),
             self.cautions().ending()
         )
@@ -375,10 +388,10 @@ impl Object for GeneratedTests {
         let rows = self
             .drawn
             .iter()
-            .map(|of| json!({ "label": of.label, "tests": of.tests, "draws": of.draws, "misread": of.misread().json(), "answers": of.answers }));
+            .map(|of| json!({ "label": of.label, "tests": of.tests, "draws": of.draws, self.share_name(): of.misread().json(), "answers": of.answers }));
         let per_label: Vec<serde_json::Value> = rows.collect();
         json!({
-            "misread": self.share().json(),
+            self.share_name(): self.share().json(),
             "label_kept": kept_json(self.kept.as_ref()),
             "generator": self.of[0],
             "model": self.of[1],

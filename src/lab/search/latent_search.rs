@@ -3,7 +3,7 @@
 
 use tch::{Device, Kind, Reduction, Tensor};
 
-use super::generated::{FoundTests, GeneratedTests, LabelTurn, WantedTests};
+use super::generated::{FoundTests, GeneratedTests, LabelTurn, STARTS, WantedTests};
 use crate::core::{Cx, Error, Graph, Result, gradients, no_gradient, on_device, whole_columns, with_stream};
 use crate::generator::Generator;
 use crate::model::Model;
@@ -67,7 +67,7 @@ pub fn latent_search(
         found.end(turn);
     }
     let hint = "allow more `steps` or `draws`, or weigh less: lambda2 is of the auxiliary classifier, lambda1 keeps near the start";
-    found.tests(cx, (generator, model), wanted, ("starts", hint))
+    found.tests(cx, (generator, model), wanted, (STARTS, hint))
 }
 
 /// What became of every start: its image when it was first a test, or its last one.
@@ -116,9 +116,16 @@ impl LatentBatch<'_> {
             // A step that is too long can take a start to infinity, which is then given up.
             let sound =
                 scores.f_isfinite()?.f_all_dim(1, false)?.f_logical_and(&read.f_isfinite()?.f_all_dim(1, false)?)?;
-            let [found, kept, sound] = whole_columns([scores.f_argmax(1, false)?, read.f_argmax(1, false)?, sound])?;
+            // The auxiliary is to read the picture as it is handed back, too.
+            let read_there = match &noise {
+                Some(_) => tch::no_grad(|| (self.auxiliary)(&seen, &labels))?.f_argmax(1, false)?,
+                None => read.f_argmax(1, false)?,
+            };
+            let [found, kept, there, sound] =
+                whole_columns([scores.f_argmax(1, false)?, read.f_argmax(1, false)?, read_there, sound])?;
             let sound: Vec<bool> = sound.iter().map(|sound| *sound == 1).collect();
-            let met = |i: usize| sound[i] && self.wanted.met(self.label, found[i]) && kept[i] == self.label;
+            let intended = |i: usize| kept[i] == self.label && there[i] == self.label;
+            let met = |i: usize| sound[i] && self.wanted.met(self.label, found[i]) && intended(i);
             let last = t == self.how.steps || late();
             let ended: Vec<bool> = (0..left.len()).map(|i| met(i) || !sound[i] || last).collect();
             let over: Vec<usize> = (0..left.len()).filter(|i| ended[*i]).collect();

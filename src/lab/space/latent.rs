@@ -2,7 +2,7 @@
 //! What stages take of the latent vector beside the activations, such as the conditions of BigGAN's batch norms, is of z + p_0.
 
 use super::{Differentiable, Norm, Space};
-use crate::core::{Cx, Error, Object, Result, Tensor, on_device};
+use crate::core::{Cautions, Cx, Error, Object, Result, Tensor, on_device};
 use crate::data::Dataset;
 use crate::generator::{Generator, Site};
 
@@ -120,6 +120,10 @@ impl Space for Latent {
         Some(self)
     }
 
+    fn cautions(&self, _at_levels: bool) -> Cautions {
+        self.generator.cautions()
+    }
+
     fn check(&self, data: &Dataset) -> Result<()> {
         let name = &self.generator.name;
         let Some(latents) = data.latents(&[]) else {
@@ -194,10 +198,10 @@ impl Differentiable for Latent {
             }
             if let Some((((_, shape), deviation), part)) = change {
                 x = x.f_addcmul(&laid_out_as(&x, part, shape)?, &deviation.f_unsqueeze(0)?)?;
-                // Only images have a range that a change could leave.
-                if layer == self.generator.stages().len() {
-                    x = x.f_clamp(0.0, 1.0)?;
-                }
+            }
+            // A change may lead images out of their range, of whichever layer it is: what is there is no image.
+            if layer == self.generator.stages().len() {
+                x = x.f_clamp(0.0, 1.0)?;
             }
             x = self.generator.leave(site, x)?;
             condition = match layer {

@@ -10,7 +10,7 @@ use crate::search::{LatentSearch, latent_search};
 
 pub static LATENT_SEARCH: Primitive = Primitive {
     path: "generator::latent_search",
-    purpose: "Searches a generator's latent vectors for images that a classifier gets wrong while an auxiliary one still sees the intended label.",
+    purpose: "Searches a generator's latent vectors for images that a classifier gets wrong while an auxiliary one still sees the intended label, before noise and after.",
     params: &[super::GENERATOR, Param::new("f", Kind::Object("Model"), "the classifier under test")],
     options: &[
         Param::new("n", Kind::Int, "tests of each label").or(Fallback::Int(20)).range(1.0, 1e7).unit("images"),

@@ -45,7 +45,7 @@ pub static TRAIN: Primitive = Primitive {
         Param::new(
             "class_weights",
             Kind::Either(&[INVERSE.kind(), Kind::Numbers]),
-            "one factor of the loss per class, or in inverse proportion to how often a class occurs",
+            "one factor of the loss per class, relative to the others of a batch, or in inverse proportion to how often a class occurs",
         )
             .or(Fallback::Absent("all equal"))
             .range(0.0, 1e9),

@@ -111,6 +111,12 @@ pub fn tensorflow<const B: usize>(classes: i64) -> Layer {
     Layer::of_parts(parts)
 }
 
+/// The names that timm gives to the weights of networks which it trained itself: those of TensorFlow's, whose tensors stand in the same order.
+pub fn timm<const B: usize>() -> Vec<Spelling> {
+    let [theirs, ours] = [tensorflow::<B>(1), torchvision::<B>(1)].map(|layers| layers.tensor_names());
+    vec![theirs.into_iter().zip(ours).collect()]
+}
+
 /// The names of lukemelas/EfficientNet-PyTorch, which counts blocks through all stages.
 pub fn lukemelas<const B: usize>() -> Vec<Spelling> {
     const NORM: [&str; 4] = ["weight", "bias", "running_mean", "running_var"];
@@ -211,4 +217,29 @@ fn squeeze_excitation(names: [&str; 4], pool: &str, wide: i64, channels: i64) ->
         (expand, Layer::conv(wide, 1, 1, 0)),
         (gate, Layer::sigmoid()),
     ]))
+}
+
+#[cfg(test)]
+mod tests {
+    use tch::Device;
+
+    use super::super::super::Module;
+    use super::*;
+    use crate::core::Result;
+
+    #[test]
+    fn tensors_of_both_spellings_are_those_of_one_network() -> Result<()> {
+        let module = |layers: Layer| Module::fresh(&layers, [3, 64, 64], 0, Device::Cpu);
+        let (theirs, ours) = (module(tensorflow::<1>(10))?, module(torchvision::<1>(10))?);
+        let spelling = timm::<1>().remove(0);
+        let sizes = |module: &Module| -> std::collections::BTreeMap<String, Vec<i64>> {
+            module.state().into_iter().map(|(name, tensor)| (name, tensor.size())).collect()
+        };
+        let (theirs, ours) = (sizes(&theirs), sizes(&ours));
+        assert_eq!(theirs.len(), spelling.len());
+        for (name, size) in &theirs {
+            assert_eq!(size, &ours[&spelling[name]], "{name}");
+        }
+        Ok(())
+    }
 }

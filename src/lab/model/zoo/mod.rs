@@ -34,6 +34,8 @@ pub struct Architecture {
     pub spellings: fn() -> Vec<Spelling>,
     /// How its published weights want images, where that is the same of all.
     pub sees: Option<Sees>,
+    /// Other networks whose tensors have the same names and sizes, and which are not here.
+    pub alike: Option<&'static str>,
 }
 
 /// How a network wants images: less their mean, divided by their deviation, and brought to its size by this filter.
@@ -74,11 +76,26 @@ static ARCHITECTURES: &[Architecture] = &[
         spellings: convnext::of_large,
         ..entry("convnext_large", convnext::convnext_large, "classifier.2.weight")
     },
-    efficientnet("efficientnet_b0", efficientnet::torchvision::<0>, 224),
-    efficientnet("efficientnet_b1", efficientnet::torchvision::<1>, 240),
-    efficientnet("efficientnet_b2", efficientnet::torchvision::<2>, 288),
-    efficientnet("efficientnet_b3", efficientnet::torchvision::<3>, 300),
-    efficientnet("efficientnet_b4", efficientnet::torchvision::<4>, 380),
+    Architecture {
+        spellings: efficientnet::timm::<0>,
+        ..efficientnet("efficientnet_b0", efficientnet::torchvision::<0>, 224)
+    },
+    Architecture {
+        spellings: efficientnet::timm::<1>,
+        ..efficientnet("efficientnet_b1", efficientnet::torchvision::<1>, 240)
+    },
+    Architecture {
+        spellings: efficientnet::timm::<2>,
+        ..efficientnet("efficientnet_b2", efficientnet::torchvision::<2>, 288)
+    },
+    Architecture {
+        spellings: efficientnet::timm::<3>,
+        ..efficientnet("efficientnet_b3", efficientnet::torchvision::<3>, 300)
+    },
+    Architecture {
+        spellings: efficientnet::timm::<4>,
+        ..efficientnet("efficientnet_b4", efficientnet::torchvision::<4>, 380)
+    },
     efficientnet("efficientnet_b5", efficientnet::torchvision::<5>, 456),
     efficientnet("efficientnet_b6", efficientnet::torchvision::<6>, 528),
     efficientnet("efficientnet_b7", efficientnet::torchvision::<7>, 600),
@@ -128,12 +145,22 @@ static ARCHITECTURES: &[Architecture] = &[
 ];
 
 const fn entry(name: &'static str, layers: fn(i64) -> Layer, head: &'static str) -> Architecture {
-    Architecture { name, layers, classes: 1000, head, input: IMAGENET, spellings: no_other, sees: Some(TORCHVISION) }
+    Architecture {
+        name,
+        layers,
+        classes: 1000,
+        head,
+        input: IMAGENET,
+        spellings: no_other,
+        sees: Some(TORCHVISION),
+        alike: None,
+    }
 }
 
 /// Several weights of these were published, which want images in several ways.
 const fn varied(name: &'static str, layers: fn(i64) -> Layer) -> Architecture {
-    Architecture { sees: None, ..entry(name, layers, "head.weight") }
+    let alike = Some("ViTs of timm with average pooling or quick GELU");
+    Architecture { sees: None, alike, ..entry(name, layers, "head.weight") }
 }
 
 const fn efficientnet(name: &'static str, layers: fn(i64) -> Layer, side: i64) -> Architecture {
@@ -147,11 +174,12 @@ const fn noisy_student(
     spellings: fn() -> Vec<Spelling>,
     side: i64,
 ) -> Architecture {
-    Architecture { head: "classifier.weight", spellings, ..efficientnet(name, layers, side) }
+    let alike = Some("EfficientNets that timm trained itself, with other borders and batch norms");
+    Architecture { head: "classifier.weight", spellings, alike, ..efficientnet(name, layers, side) }
 }
 
 const fn cifar(name: &'static str, layers: fn(i64) -> Layer, head: &'static str) -> Architecture {
-    Architecture { name, layers, classes: 10, head, input: CIFAR, spellings: no_other, sees: None }
+    Architecture { name, layers, classes: 10, head, input: CIFAR, spellings: no_other, sees: None, alike: None }
 }
 
 /// The names that `arch` takes.
@@ -168,8 +196,8 @@ pub fn find(name: &str) -> Result<&'static Architecture> {
     })
 }
 
-/// The network whose tensors have just these names, if one has; among several, which differ in sizes alone, the one that they fit.
-pub fn recognise(weights: &Weights) -> Option<&'static Architecture> {
+/// The networks whose tensors have just these names; among those that differ in sizes, the ones that they fit.
+pub fn recognise(weights: &Weights) -> Vec<&'static Architecture> {
     let mut names: Vec<&str> =
         weights.keys().map(String::as_str).filter(|name| !name.ends_with("num_batches_tracked")).collect();
     names.sort_unstable();
@@ -182,13 +210,16 @@ pub fn recognise(weights: &Weights) -> Option<&'static Architecture> {
         (arch.spellings)().iter().any(|spelling| spelling.keys().eq(names.iter().copied()))
     };
     let found: Vec<&Architecture> = ARCHITECTURES.iter().filter(called).collect();
-    match found[..] {
-        [one] => Some(one),
-        _ => found.iter().find(|arch| arch.fits(weights)).or(found.first()).copied(),
-    }
+    let fitting: Vec<&Architecture> =
+        found.iter().copied().filter(|arch| found.len() > 1 && arch.fits(weights)).collect();
+    if fitting.is_empty() { found.into_iter().take(1).collect() } else { fitting }
 }
 
 impl Architecture {
+    pub fn is_for_imagenet(&self) -> bool {
+        self.input[1] > CIFAR[1]
+    }
+
     /// Whether tensors of its names have its sizes.
     fn fits(&self, weights: &Weights) -> bool {
         let weights = self.respell(weights.iter().map(|(name, t)| (name.clone(), t.shallow_clone())).collect());
@@ -284,16 +315,31 @@ mod tests {
     fn files_are_recognised_by_names_and_sizes() -> Result<()> {
         for arch in ARCHITECTURES {
             let weights = file(&(arch.layers)(7), arch.input)?;
-            assert_eq!(recognise(&weights).map(|found| found.name), Some(arch.name));
+            assert!(recognise(&weights).iter().any(|found| found.name == arch.name));
             for spelling in (arch.spellings)() {
                 if spelling.values().any(|name| !weights.contains_key(name)) {
                     continue;
                 }
                 let published = |(there, here): (&String, &String)| (there.clone(), weights[here].shallow_clone());
                 let published = spelling.iter().map(published).collect();
-                assert_eq!(recognise(&published).map(|found| found.name), Some(arch.name));
+                assert!(recognise(&published).iter().any(|found| found.name == arch.name));
             }
         }
+        Ok(())
+    }
+
+    /// timm gave both the same names, and they are two networks.
+    #[test]
+    fn efficientnets_of_timm_are_recognised_as_either() -> Result<()> {
+        let names = |arch: &str| -> Result<Vec<&str>> {
+            let arch = find(arch)?;
+            Ok(recognise(&file(&(arch.layers)(7), arch.input)?).iter().map(|found| found.name).collect())
+        };
+        assert_eq!(names("tf_efficientnet_b0_ns")?, ["efficientnet_b0", "tf_efficientnet_b0_ns"]);
+        assert_eq!(
+            (names("efficientnet_b0")?, names("tf_efficientnet_b6_ns")?),
+            (vec!["efficientnet_b0"], vec!["tf_efficientnet_b6_ns"])
+        );
         Ok(())
     }
 
