@@ -52,10 +52,12 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
             options.published &= !own.said;
             let named = options.arch.is_some();
             let FoundNetwork { module, arch } =
-                module(cx, weights, &mut options).map_err(|error| at(beside(error, &options, own.layers)))?;
+                module(cx, &name, weights, &mut options).map_err(|error| at(beside(error, &options, own.layers)))?;
             check_normalisation(&options.mean, &options.std, module.channels).map_err(at)?;
             let model = Model::of_module(&name, module)?;
-            if let Some((arch, alike)) = arch.and_then(|arch| Some((arch, arch.alike?))).filter(|_| !named && !own.said)
+            if let Some((arch, alike)) = arch
+                .and_then(|arch| Some((arch, arch.alike?)))
+                .filter(|(arch, _)| !(named || own.said || name.contains(arch.name)))
             {
                 model.notice(format!(
                     "is taken for {}, as its tensors are called, and so are those of {alike}: `arch: {:?}` says that it is",
@@ -150,12 +152,13 @@ struct FoundNetwork {
     arch: Option<&'static zoo::Architecture>,
 }
 
-fn module(cx: &Cx, weights: Weights, options: &mut Options) -> Result<FoundNetwork> {
+/// `file`: what it is called, which may say which network it is.
+fn module(cx: &Cx, file: &str, weights: Weights, options: &mut Options) -> Result<FoundNetwork> {
     let weights = rename(weights, &options.names, &options.ignore)?;
     let arch = match &options.arch {
         Some(Arch::Layers(_)) => None,
         Some(Arch::Named(name)) => Some(zoo::find(name)?),
-        None => match zoo::recognise(&weights)[..] {
+        None => match zoo::recognise(&weights, file)[..] {
             [] => None,
             [one] => Some(one),
             ref several => {
@@ -183,7 +186,7 @@ fn module(cx: &Cx, weights: Weights, options: &mut Options) -> Result<FoundNetwo
     }
     let named = match &options.arch {
         Some(Arch::Named(_)) => {
-            let alike = zoo::recognise(&weights);
+            let alike = zoo::recognise(&weights, file);
             alike
                 .first()
                 .copied()

@@ -196,8 +196,9 @@ pub fn find(name: &str) -> Result<&'static Architecture> {
     })
 }
 
-/// The networks whose tensors have just these names; among those that differ in sizes, the ones that they fit.
-pub fn recognise(weights: &Weights) -> Vec<&'static Architecture> {
+/// The networks whose tensors have just these names; among those that differ in sizes, the ones that they fit; and among these the one that the file is
+/// called after, as published files are.
+pub fn recognise(weights: &Weights, file: &str) -> Vec<&'static Architecture> {
     let mut names: Vec<&str> =
         weights.keys().map(String::as_str).filter(|name| !name.ends_with("num_batches_tracked")).collect();
     names.sort_unstable();
@@ -212,7 +213,12 @@ pub fn recognise(weights: &Weights) -> Vec<&'static Architecture> {
     let found: Vec<&Architecture> = ARCHITECTURES.iter().filter(called).collect();
     let fitting: Vec<&Architecture> =
         found.iter().copied().filter(|arch| found.len() > 1 && arch.fits(weights)).collect();
-    if fitting.is_empty() { found.into_iter().take(1).collect() } else { fitting }
+    let called_so = fitting.iter().filter(|arch| file.contains(arch.name)).max_by_key(|arch| arch.name.len());
+    match (called_so, fitting.is_empty()) {
+        (Some(arch), _) => vec![arch],
+        (None, true) => found.into_iter().take(1).collect(),
+        (None, false) => fitting,
+    }
 }
 
 impl Architecture {
@@ -315,14 +321,14 @@ mod tests {
     fn files_are_recognised_by_names_and_sizes() -> Result<()> {
         for arch in ARCHITECTURES {
             let weights = file(&(arch.layers)(7), arch.input)?;
-            assert!(recognise(&weights).iter().any(|found| found.name == arch.name));
+            assert!(recognise(&weights, "").iter().any(|found| found.name == arch.name));
             for spelling in (arch.spellings)() {
                 if spelling.values().any(|name| !weights.contains_key(name)) {
                     continue;
                 }
                 let published = |(there, here): (&String, &String)| (there.clone(), weights[here].shallow_clone());
                 let published = spelling.iter().map(published).collect();
-                assert!(recognise(&published).iter().any(|found| found.name == arch.name));
+                assert!(recognise(&published, "").iter().any(|found| found.name == arch.name));
             }
         }
         Ok(())
@@ -331,13 +337,15 @@ mod tests {
     /// timm gave both the same names, and they are two networks.
     #[test]
     fn efficientnets_of_timm_are_recognised_as_either() -> Result<()> {
-        let names = |arch: &str| -> Result<Vec<&str>> {
+        let names = |arch: &str, called: &str| -> Result<Vec<&str>> {
             let arch = find(arch)?;
-            Ok(recognise(&file(&(arch.layers)(7), arch.input)?).iter().map(|found| found.name).collect())
+            Ok(recognise(&file(&(arch.layers)(7), arch.input)?, called).iter().map(|found| found.name).collect())
         };
-        assert_eq!(names("tf_efficientnet_b0_ns")?, ["efficientnet_b0", "tf_efficientnet_b0_ns"]);
+        assert_eq!(names("tf_efficientnet_b0_ns", "weights")?, ["efficientnet_b0", "tf_efficientnet_b0_ns"]);
+        assert_eq!(names("tf_efficientnet_b0_ns", "tf_efficientnet_b0_ns-c0e6a31c")?, ["tf_efficientnet_b0_ns"]);
+        assert_eq!(names("tf_efficientnet_b0_ns", "efficientnet_b0_ra-3dd342df")?, ["efficientnet_b0"]);
         assert_eq!(
-            (names("efficientnet_b0")?, names("tf_efficientnet_b6_ns")?),
+            (names("efficientnet_b0", "")?, names("tf_efficientnet_b6_ns", "")?),
             (vec!["efficientnet_b0"], vec!["tf_efficientnet_b6_ns"])
         );
         Ok(())
