@@ -20,7 +20,7 @@ const CAUTIONS: &str = "cautions";
 /// Letters of the names of what a caution stands beside, at most.
 const PLACES: usize = 60;
 /// Letters of a cell on the screen, at most.
-const CELL: usize = 28;
+const CELL: usize = 44;
 /// Of numbers, so many digits; ends of intervals have no fewer than what they are of.
 const DIGITS: usize = 5;
 /// Lines of a page's table, at most.

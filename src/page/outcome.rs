@@ -181,8 +181,8 @@ impl<'a> PageResults<'a> {
             }
         }
         // What must be known of the others is not among those that are left out.
-        columns.sort_by_key(|column| *column != "cautions" || maps.iter().all(|map| map.len() <= COLUMNS));
         let all = columns.len();
+        columns.sort_by_key(|column| *column != "cautions" || all <= COLUMNS);
         columns.truncate(COLUMNS);
         let table = html! {
             table .data {

@@ -916,7 +916,7 @@ pub static TYPES: &[Type] = &[
     Type {
         name: "Space",
         purpose: "What may change in an input, from `space::`. `a * b` composes two finite spaces: first a point of b, then one of a.",
-        fields: &[],
+        fields: &[field("cautions", "an array of strings", "what must be known of what it changes")],
         elements: "",
     },
     Type { name: "Search", purpose: "How a failing change is looked for, from `search::`.", fields: &[], elements: "" },

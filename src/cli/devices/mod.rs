@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use part::{Heard, Part};
+use signal_hook::consts::SIGTERM;
 
 use super::run_options::RunOptions;
 use super::{CommandFailure, CommandOutcome, read_script, run};
@@ -215,7 +216,8 @@ fn all_shards(
                 parts.push(part);
             }
             Err(error) => {
-                parts.iter_mut().for_each(Part::end);
+                parts.iter().for_each(|part| part.signal(SIGTERM));
+                parts.iter_mut().for_each(Part::wait);
                 return Err(error.into());
             }
         }

@@ -40,9 +40,7 @@ impl Part {
         Ok(Self { name: name.into(), folder: folder.into(), process, listener, ended: None })
     }
 
-    /// Has it stop, and waits until it has.
-    pub fn end(&mut self) {
-        self.signal(SIGTERM);
+    pub fn wait(&mut self) {
         // What can't be waited for is no child any more.
         let _ = self.process.wait();
     }
@@ -56,7 +54,7 @@ impl Part {
         self.ended.and_then(|status| status.code())
     }
 
-    fn signal(&self, signal: i32) {
+    pub fn signal(&self, signal: i32) {
         if self.ended.is_none() {
             // SAFETY: the process was not waited for yet, so that its number is no other's.
             unsafe { libc::kill(self.process.id() as i32, signal) };

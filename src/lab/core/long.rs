@@ -46,10 +46,11 @@ fn in_short(object: &dyn Object, width: usize) -> String {
         _ => (summary.as_str(), None),
     };
     let mut text = cut(said, width);
-    if let Some(Value::Array(cautions)) = cautions {
-        for caution in cautions.iter() {
-            text += &format!("\ncaution: {}", caution.summary());
+    match cautions {
+        Some(Value::Array(cautions)) => {
+            cautions.iter().for_each(|caution| text += &format!("\ncaution: {}", caution.summary()));
         }
+        _ => text += &summary[said.len()..].replacen(CAUTION, "\ncaution: ", 1),
     }
     text
 }

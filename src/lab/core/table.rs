@@ -193,7 +193,7 @@ impl Table {
         let cautions = names
             .iter()
             .position(|name| *name == CAUTIONS)
-            .filter(|&at| at >= kept || rendered[at].0.iter().any(|cell| cell.ends_with('…')));
+            .filter(|&at| at >= kept || gap.is_some() || rendered[at].0.iter().any(|cell| cell.ends_with('…')));
         let left_out: Vec<&str> = (kept..names.len()).filter(|at| Some(*at) != cautions).map(|at| names[at]).collect();
         if !left_out.is_empty() {
             lines.push(super::wrapped(&format!("not shown: {}", left_out.join(", ")), width));
@@ -449,6 +449,16 @@ mod tests {
             assert!(text.ends_with("\ncaution of 1 of 2 rows: the gradients of all images vanished"), "{text}");
             assert!(!text.contains("not shown"), "{text}");
         }
+    }
+
+    #[test]
+    fn cautions_of_rows_that_are_not_shown_stand_below() {
+        let rows = 100;
+        let said = |row: usize| Value::Str(if row == 50 { "no gradient".into() } else { String::new() });
+        let table = Table::default()
+            .column("n", (0..rows as i64).map(Value::Int).collect())
+            .column("cautions", (0..rows).map(said).collect());
+        assert!(table.text(80, 10).ends_with("\ncaution of 1 of 100 rows: no gradient"), "{}", table.text(80, 10));
     }
 
     #[test]

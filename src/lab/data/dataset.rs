@@ -10,7 +10,7 @@ use tch::Device;
 use super::latents::Latents;
 use super::numbering::MAX_CLASSES;
 use super::{Objects, Source};
-use crate::core::{Cx, Digest, Error, Result, Tensor, Value, on_device};
+use crate::core::{Cautions, Cx, Digest, Error, Result, Tensor, Value, on_device};
 
 /// Floats that are read at once, at most: 2 GiB.
 const LARGEST_READ: usize = 1 << 29;
@@ -271,6 +271,11 @@ impl Dataset {
     /// A number that equal images of a source have in common.
     pub(super) fn likeness(&self, row: usize) -> u64 {
         self.source.likeness(self.rows[row] as usize)
+    }
+
+    /// What was noticed of the generator that drew the images, where one did.
+    pub fn drawn_by(&self) -> Cautions {
+        self.source.latents().map_or(Cautions::default(), |latents| latents.cautions.clone())
     }
 
     /// What is to be said where many images are there several times. Where all are one image it stands for none.

@@ -47,6 +47,6 @@ impl Dataset {
         let at = self.source_rows(rows);
         let values = at.iter().flat_map(|&i| all.values[i * all.width..(i + 1) * all.width].iter().copied()).collect();
         let labels = at.iter().map(|&i| all.labels[i]).collect();
-        Some(Latents { by: all.by, width: all.width, values, labels })
+        Some(Latents { by: all.by, width: all.width, values, labels, cautions: all.cautions.clone() })
     }
 }

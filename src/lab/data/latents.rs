@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::Digest;
+use crate::core::{Cautions, Digest};
 
 /// What images were drawn of.
 #[derive(Clone)]
@@ -15,4 +15,6 @@ pub struct Latents {
     pub values: Arc<[f32]>,
     /// The labels that the generator was asked for, whatever they are called later.
     pub labels: Arc<[i64]>,
+    /// What was noticed of the generator's images.
+    pub cautions: Cautions,
 }

@@ -2,6 +2,7 @@
 //! (integers).
 
 use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
@@ -25,7 +26,8 @@ struct Array {
 /// Writes both arrays: the same bytes for the same arrays, whenever it is.
 pub(super) fn write(path: &Path, images: &Tensor, labels: &[i64]) -> Result<()> {
     let failed = |error: String| Error::file(path, error);
-    let mut archive = ZipWriter::new(File::create(path).map_err(|e| Error::file(path, e))?);
+    let mut archive =
+        ZipWriter::new(BufWriter::with_capacity(1 << 20, File::create(path).map_err(|e| Error::file(path, e))?));
     let options = FileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .last_modified_time(DateTime::default())
@@ -45,7 +47,8 @@ pub(super) fn write(path: &Path, images: &Tensor, labels: &[i64]) -> Result<()> 
     let mut written = written.map_err(|e| failed(e.to_string()))?;
     written.extend(labels.iter().copied()).map_err(|e| failed(e.to_string()))?;
     written.finish().map_err(|e| failed(e.to_string()))?;
-    archive.finish().map(drop).map_err(|e| failed(e.to_string()))
+    let mut file = archive.finish().map_err(|e| failed(e.to_string()))?;
+    file.flush().map_err(|e| Error::file(path, e))
 }
 
 /// Reads and checks both arrays; the digest is of their types, shapes and bytes.

@@ -1,6 +1,6 @@
 //! What the questions of an examination say of one factor, whatever the others were.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::factor_parts::{ends, part_of, parts, uniform};
 use super::population::left_out;
@@ -25,19 +25,22 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
         .ok_or_else(|| Error::argument(format!("factor {name:?} is chance, which has no order to show")))?;
     let width = questions.names.len();
     let (mut counts, mut losses) = (vec![0u64; parts], vec![0.0; parts]);
-    let mut wrong = vec![vec![(0u64, 0u64); transcript.len()]; parts];
-    for (object, (row, asked)) in transcript.rows.iter().zip(&asked).enumerate() {
+    // Of each part, what was asked of each object.
+    let mut wrong: Vec<BTreeMap<u32, (u64, u64)>> = vec![BTreeMap::new(); parts];
+    for (row, asked) in transcript.rows.iter().zip(&asked) {
         // Where the factor does not count there is nothing to say of it.
         for (i, setting) in asked.settings.chunks_exact(width).enumerate().filter(|(_, of)| !of[place].is_nan()) {
             let part = part_of(axis, parts, setting[place]);
             counts[part] += 1;
             losses[part] += f64::from(asked.losses[i]);
-            wrong[part][object].0 += u64::from(fails(row, asked.predicted[i]));
-            wrong[part][object].1 += 1;
+            let (yes, of) = wrong[part].entry(row.id).or_default();
+            *yes += u64::from(fails(row, asked.predicted[i]));
+            *of += 1;
         }
     }
+    let objects = transcript.rows.iter().map(|row| row.id).collect::<BTreeSet<_>>().len();
     let cautions = transcript.of.cautions.iter().map(String::from).chain(left_out(transcript));
-    let cautions: Cautions = cautions.chain(few_groups(transcript.len(), "objects")).collect();
+    let cautions: Cautions = cautions.chain(few_groups(objects, "objects")).collect();
     let total: u64 = counts.iter().sum();
     let mean = |sum: f64, n: u64| if n > 0 { Value::Float(sum / n as f64) } else { Value::Unit };
     Ok((0..parts)
@@ -60,7 +63,10 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
             let levels = transcript.rows.iter().any(|row| row.level.is_some());
             row.insert("uniform".into(), if levels { Value::Unit } else { Value::Float(uniform(axis, parts, part)) });
             row.insert("loss".into(), mean(losses[part], n));
-            let wrong = CountedShare::of_groups(&wrong[part]);
+            let mut of_objects: Vec<(u64, u64)> = wrong[part].values().copied().collect();
+            // Others were not asked here.
+            of_objects.resize(of_objects.len().max(objects.min(2)), (0, 0));
+            let wrong = CountedShare::of_groups(&of_objects);
             row.insert("wrong".into(), mean(wrong.value * n as f64, n));
             if n > 0 {
                 row.insert("wrong_lo".into(), Value::Float(wrong.lo));

@@ -48,6 +48,7 @@ impl Generator {
             width: self.latent() as usize,
             values: Vec::<f32>::try_from(&flat)?.into(),
             labels: labels.into(),
+            cautions: self.cautions(),
         };
         let mut set = drawn(images, names, of)?;
         set.name = format!("samples of {}", self.name);

@@ -77,8 +77,8 @@ pub fn indices(objects: &[Vec<f64>], factors: usize) -> Option<VarianceShares> {
         let reach = reach_about(value.ln(), &mut without.into_iter().map(f64::ln));
         match reach.is_finite() {
             true => VarianceShare { value, lo: value * (-reach).exp(), hi: value * reach.exp() }.within_truth(),
-            // Of what moved in one cluster alone, or in none, no more is known than that it is no more than all.
-            false => VarianceShare { value, lo: 0.0, hi: if value > 0.0 { 1.0 } else { 0.0 } },
+            // Of what moved in one cluster alone, or in none, no more is known; it is no more than all, but for chance.
+            false => VarianceShare { value, lo: 0.0, hi: if value > 0.0 { value.max(1.0) } else { 0.0 } },
         }
     };
     let moved = |i: usize| objects.iter().flat_map(|stars| stars.chunks(star)).filter(|f| f[2 + i] != f[0]).count();

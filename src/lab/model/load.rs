@@ -57,7 +57,7 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
             let model = Model::of_module(&name, module)?;
             if let Some((arch, alike)) = arch
                 .and_then(|arch| Some((arch, arch.alike?)))
-                .filter(|(arch, _)| !(named || own.said || name.contains(arch.name)))
+                .filter(|(arch, _)| !(named || own.said || arch.is_called(&name)))
             {
                 model.notice(format!(
                     "is taken for {}, as its tensors are called, and so are those of {alike}: `arch: {:?}` says that it is",

@@ -333,7 +333,7 @@ fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) 
             // A best accuracy that is a tensor stands beside the weights, not among them.
             let inside = |name: &&str| entries.iter().find(|(key, value)| &**key == *name && has_tensors(*value));
             match WRAPPERS.iter().find_map(inside) {
-                Some(&(_, inside)) => id = alone(pickle, inside, &entries)?,
+                Some(&(_, inside)) => id = alone(pickle, &has_tensors, inside, &entries)?,
                 None => return tensors(pickle, &entries, budget, fetch),
             }
             continue;
@@ -351,7 +351,7 @@ fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) 
                 let wrapper = WRAPPERS.iter().find_map(|name| entries.iter().find(|(key, _)| &**key == *name));
                 let inner: Vec<&(Rc<str>, Id)> = entries.iter().filter(|(_, value)| has_tensors(*value)).collect();
                 match (wrapper, &inner[..]) {
-                    (Some(&(_, inside)), _) => alone(pickle, inside, &entries)?,
+                    (Some(&(_, inside)), _) => alone(pickle, &has_tensors, inside, &entries)?,
                     (None, [(_, inside)]) => *inside,
                     (None, []) => return Err(none()),
                     (None, several) => {
@@ -368,10 +368,12 @@ fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) 
 }
 
 /// These weights, unless others of the same network stand beside them, such as averages over its training.
-fn alone(pickle: &Pickle, inside: Id, beside: &[(Rc<str>, Id)]) -> Result<Id> {
+fn alone(pickle: &Pickle, has_tensors: &dyn Fn(Id) -> bool, inside: Id, beside: &[(Rc<str>, Id)]) -> Result<Id> {
     let names = |id: Id| -> BTreeSet<Rc<str>> {
         match pickle.node(id) {
-            PickleValue::Dict(pairs) => pickle.entries(pairs).iter().map(|(name, _)| name.clone()).collect(),
+            PickleValue::Dict(pairs) if has_tensors(id) => {
+                pickle.entries(pairs).iter().map(|(name, _)| name.clone()).collect()
+            }
             _ => BTreeSet::new(),
         }
     };

@@ -38,7 +38,10 @@ impl Cutter {
             let [a, b, c] = corners.map(|corner| places[corner]);
             (b - a).cross(c - a).dot(normal)
         };
-        if (2..face.len()).all(|third| turn([0, third - 1, third]) >= 0.0) {
+        // Where it has no normal its parts turn against each other, unless they have no area either.
+        let area: f32 = places.windows(2).map(|two| two[0].cross(two[1]).length()).sum();
+        let turned = normal.length() > 1e-6 * area || area == 0.0;
+        if turned && (2..face.len()).all(|third| turn([0, third - 1, third]) >= 0.0) {
             return self.fan(face);
         }
         match self.cut_inwards(&places, turn) {
@@ -118,5 +121,9 @@ mod tests {
         cutter.cut(&star, &[0, 1, 2, 3, 4]);
         cutter.cut(&star, &[0, 1, 9, 3, 4]);
         assert_eq!((cutter.triangles.len(), cutter.uncut), (6, 1));
+        // A bow tie, and a face without area.
+        cutter.cut(&square, &[0, 2, 1, 3]);
+        cutter.cut(&square, &[0, 0, 0, 0]);
+        assert_eq!((cutter.triangles.len(), cutter.uncut), (10, 2));
     }
 }

@@ -9,6 +9,7 @@ use crate::core::{Cautions, significant};
 pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     let mut cautions = plan.model.cautions();
     cautions.extend(&plan.space.cautions(!plan.levels.is_empty()));
+    cautions.extend(&plan.data.drawn_by());
     plan.data.incomplete().into_iter().chain(plan.data.copied()).for_each(|caution| cautions.add(caution));
     plan.search.caution().into_iter().for_each(|caution| cautions.add(caution));
     let noticed = [agreement(plan, rows), stuck(plan, rows), short(plan, rows)];
@@ -16,24 +17,27 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     cautions
 }
 
+/// How far an image was moved that was left right, and how far it might have been, where that is more than twice as far: what goes along the
+/// surface of a ball ends on it. `within`: the radius of the space.
+pub(super) fn moved_too_little(row: &Row, within: Option<f64>) -> Option<(f64, f64)> {
+    let radius = row.level.or(within).filter(|radius| radius.is_finite())?;
+    let moved = f64::from(row.magnitude);
+    let still = row.may_be_fooled() && !row.fooled() && !row.stuck();
+    (still && moved > 0.0 && 2.0 * moved < radius).then_some((moved, radius))
+}
+
+/// Of all cases; fewer change no share by much.
+pub(super) const SHARE: f64 = 0.05;
+
 /// Whether steps were too few or too short for the balls that images might be moved in.
 fn short(plan: &Examination, rows: &[Row]) -> Option<String> {
-    /// Of the radius: what goes along a surface of a ball ends on it.
-    const NEAR: f64 = 0.5;
-    /// Of all cases; fewer change no share by much.
-    const SHARE: f64 = 0.05;
     gradient_search(&*plan.search)?;
     let within = plan.space.differentiable()?.within();
     let mut last = BTreeMap::new();
     for row in rows {
         last.insert((row.id, row.target, row.level.map(f64::to_bits)), row);
     }
-    let radius = |row: &Row| row.level.or(within).filter(|radius| radius.is_finite());
-    let still = last.values().filter(|row| row.may_be_fooled() && !row.fooled() && !row.stuck() && row.magnitude > 0.0);
-    let near: Vec<(f64, f64)> = still
-        .filter_map(|row| Some((f64::from(row.magnitude), radius(row)?)))
-        .filter(|(moved, radius)| *moved < NEAR * radius)
-        .collect();
+    let near: Vec<(f64, f64)> = last.values().filter_map(|row| moved_too_little(row, within)).collect();
     if near.len() as f64 <= SHARE * last.len() as f64 {
         return None;
     }

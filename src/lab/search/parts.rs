@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::cautions::SHARE;
 use super::row::Row;
 use crate::core::{Cx, Digest, Error, Result, Tensor, Value};
 use crate::space::Point;
@@ -43,6 +44,8 @@ pub struct MemberTally {
     pub left: usize,
     /// Where its gradient was 0, of what all of them left.
     pub vanished: usize,
+    /// Where it had gone less than half as far as it might, of what all of them left.
+    pub near: usize,
 }
 
 impl MemberTally {
@@ -117,7 +120,14 @@ impl Parts {
                 member.name, member.vanished
             )
         };
-        stuck.map(caution).collect()
+        let short = self.members.iter().filter(|member| member.near as f64 > SHARE * still as f64);
+        let too_short = |member: &MemberTally| {
+            format!(
+                "{}: {} of the {still} that all searches left right had been moved by less than half of what they might be",
+                member.name, member.near
+            )
+        };
+        stuck.map(caution).chain(short.map(too_short)).collect()
     }
 
     pub fn digest(&self) -> Digest {

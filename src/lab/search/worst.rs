@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use super::cautions::moved_too_little;
 use super::parts::{MemberTally, Origin, Outcomes, Parts};
 use super::row::{Noted, Row};
 use super::slopes::Ways;
@@ -150,7 +151,8 @@ pub(super) fn examine_all(
         }
     }
     rejudge(cx, plan, (members, &parts), &mut cases)?;
-    let tallies = tallies(members, &parts, &cases);
+    let within = plan.space.differentiable().and_then(|points| points.within());
+    let tallies = tallies(members, &parts, &cases, within);
     let mut rows = vec![];
     let mut origins = vec![];
     for case in cases.into_values() {
@@ -284,7 +286,7 @@ fn rejudge(
 }
 
 /// What each member tried, made fail and left.
-fn tallies(members: &[Member], parts: &[Part], cases: &BTreeMap<Key, Case>) -> Vec<MemberTally> {
+fn tallies(members: &[Member], parts: &[Part], cases: &BTreeMap<Key, Case>, within: Option<f64>) -> Vec<MemberTally> {
     let mut left = cases.values().filter(|case| case.row.may_be_fooled()).count();
     let still: BTreeSet<(u32, Option<u64>)> = standing(cases).map(|(id, _, level)| (id, level)).collect();
     let tally = |(number, member): (usize, &Member)| {
@@ -297,9 +299,15 @@ fn tallies(members: &[Member], parts: &[Part], cases: &BTreeMap<Key, Case>) -> V
             stuck.map(|row| (part.rows[row.id as usize] as u32, row.level.map(f64::to_bits)))
         });
         let vanished = stuck.collect::<BTreeSet<_>>().intersection(&still).count();
+        let of_gradients = gradient_search(&*member.search).is_some();
+        let near = parts.iter().filter(|part| of_gradients && part.member == number).flat_map(|part| {
+            let near = part.transcript.rows.iter().filter(|row| moved_too_little(row, within).is_some());
+            near.map(|row| (part.rows[row.id as usize] as u32, row.level.map(f64::to_bits)))
+        });
+        let near = near.collect::<BTreeSet<_>>().intersection(&still).count();
         let objective = member.objective.as_ref().map(Objective::describe);
         let (name, search) = (member.name.clone(), member.search.describe());
-        MemberTally { name, search, objective, tried, fooled, left, vanished }
+        MemberTally { name, search, objective, tried, fooled, left, vanished, near }
     };
     members.iter().enumerate().map(tally).collect()
 }

@@ -422,6 +422,14 @@ impl Object for AnySpace {
         format!("space {}{}", self.0.describe(), self.0.cautions(true).ending())
     }
 
+    fn fields(&self) -> &'static [&'static str] {
+        &["cautions"]
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>> {
+        Ok((name == "cautions").then(|| self.0.cautions(true).value()))
+    }
+
     fn digest(&self) -> Digest {
         Digest::of(format!("space {}", self.0.identity()).as_bytes())
     }

@@ -238,11 +238,12 @@ impl ClassifierTraining<'_> {
         let mut last = None;
         for (Step { number: step, images }, loss) in self.unread.take()? {
             if !loss.is_finite() {
+                let slower = format!("the learning rate is too high: try lr: {}", number(self.settings.lr / 10.0));
                 let hint = match &self.settings.class_weights {
-                    Some(weights) if weights.contains(&0.0) => {
-                        "`class_weights` of 0 leave nothing to learn from a batch of these classes alone: ds.only(..) leaves their images out".into()
-                    }
-                    _ => format!("the learning rate is too high: try lr: {}", number(self.settings.lr / 10.0)),
+                    Some(weights) if weights.contains(&0.0) => format!(
+                        "`class_weights` of 0 leave nothing to learn from a batch of these classes alone: ds.only(..) leaves their images out; or {slower}"
+                    ),
+                    _ => slower,
                 };
                 return Err(
                     Error::model(format!("the loss became {loss} in epoch {}, step {step}", self.epoch)).hint(hint)

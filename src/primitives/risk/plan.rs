@@ -152,9 +152,9 @@ fn assumed(map: &BTreeMap<String, Value>, gap: &mut Option<f64>) -> Result<Pilot
         })
     };
     let (error, adversarial) = (needed("error")?, needed("adversarial_error")?);
-    if let Some(gap) = gap.as_ref().filter(|gap| **gap > adversarial) {
+    if let Some(gap) = gap.as_ref().filter(|gap| error + **gap > adversarial + 1e-12) {
         return Err(Error::argument(format!(
-            "risk::plan: a gap of {gap} is more than `adversarial_error`, {adversarial}, which no weighted error exceeds"
+            "risk::plan: a gap of {gap} above `error`, {error}, is more than `adversarial_error`, {adversarial}, which no weighted error exceeds"
         ))
         .hint("the gap is between the weighted adversarial error and the error on the images"));
     }

@@ -130,7 +130,7 @@ pub(super) fn measures(
         };
         MeasuredPoint {
             information: Interval { value: found.value, lo: found.lo, hi: found.hi },
-            accuracy: mean(0).or_farther(wilson_at(means[0], images as f64, reach)),
+            accuracy: mean(0).or_farther(wilson_at(means[0], answers.images() as f64, reach)),
             margin: mean(1),
             entropy: found.answers,
             labels: found.labels,

@@ -88,8 +88,7 @@ impl Answers {
         match (self.known, classes, once) {
             (Some(_), ..) | (None, 2.., 0) => None,
             (None, 0 | 1, _) => Some(format!(
-                "all {} images have one label: others, as of up to {:.1}% of images, may not have been seen, and I(T; Y) be larger",
-                self.images(),
+                "one label alone occurs: others, as of up to {:.1}% of images, may not have been seen, and I(T; Y) be larger",
                 100.0 * largest_missed(self.images())
             )),
             (None, classes, once) => Some(format!(
@@ -149,13 +148,16 @@ impl Answers {
         let known = self.known.map(|known| (known.max(1) as f64).ln());
         let most = known.unwrap_or_else(|| ceiling(seen(&label_images)));
         let of_labels = entropy(seen(&label_images), &harmonic).min(most);
+        // Of answers, too, there are as many as labels, or as there were.
+        let of_answers = ceiling(seen(&counts.answers));
+        let of_answers = self.known.map_or(of_answers, |known| of_answers.min((known.max(self.classes) as f64).ln()));
         let corrected = self.corrected(&counts, &self.labels, &harmonic, true);
         let plugin = counts.plugin();
         let (value, labels, answers) = match estimator {
             Estimator::Corrected => (
                 corrected.value.clamp(0.0, of_labels) / LN_2,
                 of_labels / LN_2,
-                entropy(seen(&counts.answers), &harmonic).min(ceiling(seen(&counts.answers))) / LN_2,
+                entropy(seen(&counts.answers), &harmonic).min(of_answers) / LN_2,
             ),
             plain => (
                 plain.information(&counts),

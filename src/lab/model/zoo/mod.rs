@@ -213,7 +213,7 @@ pub fn recognise(weights: &Weights, file: &str) -> Vec<&'static Architecture> {
     let found: Vec<&Architecture> = ARCHITECTURES.iter().filter(called).collect();
     let fitting: Vec<&Architecture> =
         found.iter().copied().filter(|arch| found.len() > 1 && arch.fits(weights)).collect();
-    let called_so = fitting.iter().filter(|arch| file.contains(arch.name)).max_by_key(|arch| arch.name.len());
+    let called_so = fitting.iter().find(|arch| arch.is_called(file));
     match (called_so, fitting.is_empty()) {
         (Some(arch), _) => vec![arch],
         (None, true) => found.into_iter().take(1).collect(),
@@ -222,6 +222,13 @@ pub fn recognise(weights: &Weights, file: &str) -> Vec<&'static Architecture> {
 }
 
 impl Architecture {
+    /// Whether a file has its name, as it was published: those of other weights begin otherwise.
+    pub fn is_called(&self, file: &str) -> bool {
+        let newer = self.name.strip_suffix("_ns").map(|plain| format!("{plain}.ns_jft_in1k"));
+        let rest = newer.iter().map(String::as_str).chain([self.name]).find_map(|name| file.strip_prefix(name));
+        rest.is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_ascii_alphanumeric()))
+    }
+
     pub fn is_for_imagenet(&self) -> bool {
         self.input[1] > CIFAR[1]
     }
@@ -344,6 +351,10 @@ mod tests {
         assert_eq!(names("tf_efficientnet_b0_ns", "weights")?, ["efficientnet_b0", "tf_efficientnet_b0_ns"]);
         assert_eq!(names("tf_efficientnet_b0_ns", "tf_efficientnet_b0_ns-c0e6a31c")?, ["tf_efficientnet_b0_ns"]);
         assert_eq!(names("tf_efficientnet_b0_ns", "efficientnet_b0_ra-3dd342df")?, ["efficientnet_b0"]);
+        assert_eq!(names("tf_efficientnet_b0_ns", "tf_efficientnet_b0.ns_jft_in1k")?, ["tf_efficientnet_b0_ns"]);
+        for other in ["tf_efficientnet_b0_aa-827b6e33", "tf_efficientnet_b0.in1k", "my_efficientnet_b0"] {
+            assert_eq!(names("tf_efficientnet_b0_ns", other)?.len(), 2, "{other}");
+        }
         assert_eq!(
             (names("efficientnet_b0", "")?, names("tf_efficientnet_b6_ns", "")?),
             (vec!["efficientnet_b0"], vec!["tf_efficientnet_b6_ns"])
