@@ -627,3 +627,71 @@ fn copies_in_files_of_their_own_are_told_of() -> Outcome {
     );
     Ok(())
 }
+
+/// A number is a class by its name, where names are known.
+#[test]
+fn classes_that_are_others_under_the_same_number_are_told_or_refused() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    for (set, classes) in
+        [("train", ["ape", "bee", "cat"]), ("val", ["ape", "cat", "dog"]), ("same", ["ape", "bee", "cat"])]
+    {
+        for (class, name) in classes.iter().enumerate() {
+            for copy in 0..4u8 {
+                image(
+                    folder.path(),
+                    &format!("{set}/{name}/{copy}.png"),
+                    60 * class as u8 + 10 * copy + u8::from(set == "same"),
+                )?;
+            }
+        }
+    }
+    truths_in(
+        folder.path(),
+        r#"
+        let f = model::train(data::load("train"), #{ arch: [net::flatten(), net::linear(3)], epochs: 3, seed: 1 });
+        f.save("f.safetensors");
+        let told = |f, path| examine(f, data::load(path), #{ space: space::noise(0.01), search: search::random(#{ questions: 1 }), seed: 1 })
+            .cautions.some(|said| said.contains("2 of the classes of val are others under the numbers that") && said.contains("the first of them 1, which is \"cat\" there and \"bee\" here"));
+        #{
+            val: told.call(f, "val"), same: !told.call(f, "same"), saved: told.call(model::load("f.safetensors"), "val"),
+            changed: told.call(f.averaged(#{ over: space::noise(0.1), draws: 2, seed: 1 }), "val"),
+        }"#,
+    );
+    let join = run_in(folder.path(), "data::load(\"train\").join(data::load(\"val\"))").map(|value| value.summary());
+    assert!(
+        join.as_ref().is_err_and(|told| told.contains("class 1 is \"bee\" in train and \"cat\" in val")),
+        "{join:?}"
+    );
+    Ok(())
+}
+
+/// What is left out is listed, and endings that browsers give are read.
+#[test]
+fn pictures_and_objects_of_other_endings_are_read_or_listed() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    for name in ["a/1.jpg", "a/2.jpg", "b/3.jpg"] {
+        image(root, &format!("pictures/{name}"), 9)?;
+    }
+    std::fs::rename(root.join("pictures/a/1.jpg"), root.join("pictures/a/1.jfif"))?;
+    std::fs::rename(root.join("pictures/b/3.jpg"), root.join("pictures/b/3.jpe"))?;
+    std::fs::create_dir_all(root.join("objects/chair"))?;
+    std::fs::write(root.join("objects/chair/a.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")?;
+    std::fs::write(root.join("objects/chair/z.off"), "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n")?;
+    truths_in(
+        root,
+        r#"
+        let objects = data::objects("objects", #{ size: 16 });
+        #{
+            pictures: data::load("pictures").len == 3, objects: objects.len == 1,
+            skipped: objects.skipped.some(|left| left.name == "chair/z.off" && left.why.contains("can't be read")),
+            near: space::render(#{ factors: #{ distance: 1.1 } }) != (),
+        }"#,
+    );
+    image(root, "flat/1.png", 9)?;
+    std::fs::write(root.join("flat/labels.csv"), "file,label,label\n1.png,0,1\n")?;
+    let twice =
+        run_in(root, "data::load(\"flat\", #{ labels_file: \"flat/labels.csv\" })").map(|value| value.summary());
+    assert!(twice.as_ref().is_err_and(|told| told.contains("two columns are called `label`")), "{twice:?}");
+    Ok(())
+}

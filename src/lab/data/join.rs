@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::are_numbers;
 use super::{Dataset, Edge, Source};
 use crate::core::{Digest, Error, Result, Value};
 
@@ -99,6 +100,22 @@ impl Dataset {
             };
             a != b && sorted(a) == sorted(b)
         };
+        let named = |set: &Self| !are_numbers(set.classes());
+        if self.classes() != other.classes()
+            && named(self)
+            && named(other)
+            && !same_names(self.classes(), other.classes())
+        {
+            let differ = self.classes().iter().zip(other.classes()).position(|(a, b)| a != b).unwrap_or_default();
+            return Err(Error::data(format!(
+                "class {differ} is {:?} in {} and {:?} in {}",
+                self.classes()[differ],
+                self.name,
+                other.classes()[differ],
+                other.name
+            ))
+            .hint("ds.relabel(labels, #{ classes }) gives both the same classes"));
+        }
         if same_names(self.classes(), other.classes()) {
             return Err(Error::data(format!(
                 "{} and {} have the same classes in another order",

@@ -225,13 +225,14 @@ fn from_csv(cx: &Cx, path: &Path, classes: &Classes) -> Result<Listing> {
     let (bytes, budget) = bytes(cx, path)?;
     let sheet = Sheet::new(path, &bytes, &budget)?;
     let (Some(number), Some(file)) = (
-        sheet.column(&["index", "label", "class"]),
-        sheet.column(&["staged_file", "file", "filename", "path", "image"]),
+        sheet.sole_column(&["index", "label", "class"])?,
+        sheet.sole_column(&["staged_file", "file", "filename", "path", "image"])?,
     ) else {
         return Err(Error::file(path, format!("its columns are {}", cut(&sheet.head.join(", "), 300)))
             .hint("wanted are a column `index` of class numbers from 0 and a column `file`; `name` is read too"));
     };
-    let name = sheet.column(&["name", "class_name"]).or_else(|| sheet.head.iter().position(|h| h.starts_with("name")));
+    let name =
+        sheet.sole_column(&["name", "class_name"])?.or_else(|| sheet.head.iter().position(|h| h.starts_with("name")));
     let mut listing = Listing { numbered: "as classes.csv says".into(), ..Listing::default() };
     let mut names: BTreeMap<i64, String> = BTreeMap::new();
     let mut most = -1;

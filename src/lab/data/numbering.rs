@@ -220,7 +220,7 @@ fn filled(path: &Path, names: BTreeMap<i64, String>, budget: &Budget) -> Result<
 
 fn names_of_table(path: &Path, bytes: &[u8], budget: &Budget) -> Result<Vec<Vec<String>>> {
     let sheet = Sheet::new(path, bytes, budget)?;
-    let Some(index) = sheet.column(&["index", "label", "class"]) else {
+    let Some(index) = sheet.sole_column(&["index", "label", "class"])? else {
         return Err(Error::file(path, format!("its columns are {}", cut(&sheet.head.join(", "), 300)))
             .hint("wanted are a column `index` of class numbers from 0 and one of names"));
     };
@@ -275,4 +275,9 @@ fn names_of_json(path: &Path, bytes: &[u8], budget: &Budget) -> Result<Vec<Strin
         _ => return Err(unfit()),
     }
     filled(path, names, budget)
+}
+
+/// Whether classes are called by their numbers alone, as where nothing named them.
+pub fn are_numbers(classes: &[String]) -> bool {
+    classes.iter().enumerate().all(|(number, name)| *name == number.to_string())
 }

@@ -223,6 +223,9 @@ fn stem(path: &Path) -> String {
 }
 
 /// Its place in [`ENDINGS`], where it is a file of an object.
+/// Formats of objects that are not read, as collections have them.
+const OTHERS: [&str; 8] = ["off", "fbx", "dae", "3ds", "blend", "usd", "usdz", "x3d"];
+
 fn format_of(path: &Path) -> Option<usize> {
     let ending = path.extension()?;
     ENDINGS.iter().position(|known| ending.eq_ignore_ascii_case(known))
@@ -268,7 +271,14 @@ fn below(cx: &Cx, folder: &Path, skipped: &mut Vec<Skipped>) -> Result<Vec<PathB
                 open.push((entry, depth + 1));
                 continue;
             }
-            let Some(format) = format_of(&entry) else { continue };
+            let Some(format) = format_of(&entry) else {
+                if OTHERS.iter().any(|other| entry.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(other)))
+                {
+                    let name = entry.strip_prefix(folder).unwrap_or(&entry).display().to_string();
+                    skipped.push(Skipped { name, why: "objects of this format can't be read".into() });
+                }
+                continue;
+            };
             let (other, own) = match found.remove(&entry.with_extension("")) {
                 Some(other) if format_of(&other).is_some_and(|its| its <= format) => (Some(entry.clone()), other),
                 other => (other, entry.clone()),
@@ -336,7 +346,7 @@ fn list_named(cx: &Cx, path: &Path, classes: &Path) -> Result<(Vec<Listed>, Vec<
     } else {
         let (bytes, budget) = bytes(cx, classes)?;
         let sheet = Sheet::new(classes, &bytes, &budget)?;
-        let (Some(class), Some(file)) = (sheet.column(&["class"]), sheet.column(&["file", "uid"])) else {
+        let (Some(class), Some(file)) = (sheet.sole_column(&["class"])?, sheet.sole_column(&["file", "uid"])?) else {
             return Err(Error::file(classes, "wanted are the columns `class` and `file` or `uid`"));
         };
         for row in sheet.rows() {
@@ -370,7 +380,7 @@ const PART: &str = "part";
 fn list_table(cx: &Cx, folder: &Path, table: &Path) -> Result<Vec<Listed>> {
     let (bytes, budget) = bytes(cx, table)?;
     let sheet = Sheet::new(table, &bytes, &budget)?;
-    let (Some(class), Some(file)) = (sheet.column(&["class"]), sheet.column(&["file"])) else {
+    let (Some(class), Some(file)) = (sheet.sole_column(&["class"])?, sheet.sole_column(&["file"])?) else {
         return Err(Error::file(table, "wanted are the columns `class` and `file`"));
     };
     let (mut listed, mut parts, mut seen) = (vec![], vec![], BTreeMap::new());

@@ -12,7 +12,7 @@ use super::tiff;
 use crate::core::{Budget, Error, Result};
 
 /// How the names of pictures end that can be read.
-pub(super) const ENDINGS: [&str; 7] = ["jpg", "jpeg", "png", "gif", "webp", "tif", "tiff"];
+pub(super) const ENDINGS: [&str; 9] = ["jpg", "jpeg", "jpe", "jfif", "png", "gif", "webp", "tif", "tiff"];
 
 /// Larger files are no pictures that a data set is made of.
 const LARGEST: u64 = 1 << 30;

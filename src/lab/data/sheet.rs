@@ -55,6 +55,16 @@ impl<'a> Sheet<'a> {
         wanted.iter().find_map(|wanted| self.head.iter().position(|name| name.eq_ignore_ascii_case(wanted)))
     }
 
+    /// The same, and refuses two that are called so.
+    pub fn sole_column(&self, wanted: &[&str]) -> Result<Option<usize>> {
+        let Some(place) = self.column(wanted) else { return Ok(None) };
+        let name = &self.head[place];
+        match self.head.iter().skip(place + 1).any(|other| other.eq_ignore_ascii_case(name)) {
+            true => Err(Error::file(self.path, format!("two columns are called `{name}`"))),
+            false => Ok(Some(place)),
+        }
+    }
+
     /// Each row with the line it begins in; stops when the user asks for it.
     pub fn rows(mut self) -> impl Iterator<Item = Result<(u64, StringRecord)>> + 'a {
         let path = self.path;

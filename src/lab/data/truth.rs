@@ -135,10 +135,10 @@ fn by_name(
     classes: &Classes,
 ) -> Result<GroundTruth> {
     let sheet = Sheet::new(table, bytes, budget)?;
-    let kaggle = sheet.column(&["ImageId"]).zip(sheet.column(&["PredictionString"]));
+    let kaggle = sheet.sole_column(&["ImageId"])?.zip(sheet.sole_column(&["PredictionString"])?);
     let plain = sheet
-        .column(&["file", "filename", "file_name", "path", "image"])
-        .zip(sheet.column(&["label", "class", "index", "wnid", "name"]));
+        .sole_column(&["file", "filename", "file_name", "path", "image"])?
+        .zip(sheet.sole_column(&["label", "class", "index", "wnid", "name"])?);
     let Some((file, label)) = kaggle.or(plain) else {
         return Err(Error::file(table, format!("its columns are {}", cut(&sheet.head.join(", "), 300)))
             .hint("wanted are `file` and `label`, or `ImageId` and `PredictionString` as in LOC_val_solution.csv"));

@@ -15,7 +15,7 @@ use super::{Dataset, picture};
 use crate::core::{Cx, Digest, Error, Result};
 
 /// Endings of pictures, as a sample's file has them after the first dot of its name.
-const PICTURES: [&str; 7] = picture::ENDINGS;
+const PICTURES: [&str; 9] = picture::ENDINGS;
 
 /// Endings of files that tell of a label.
 const LABEL: &str = "cls";

@@ -1,8 +1,10 @@
 //! What a model answers to many images: scores, labels and how often it is right, in batches.
 
+use std::collections::BTreeSet;
+
 use super::Model;
 use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, attempt, number, on_device, whole_columns};
-use crate::data::Dataset;
+use crate::data::{Dataset, are_numbers};
 
 /// Images to classify.
 pub enum Inputs<'a> {
@@ -169,6 +171,9 @@ impl Model {
     pub fn doubted_numbers(&self, set: &Dataset, wrong: usize, n: usize) -> Option<String> {
         /// On fewer images an error tells nothing of that kind.
         const FEWEST: usize = 10;
+        if let Some(renumbered) = self.renumbered(set) {
+            return Some(renumbered);
+        }
         let (answers, known) = (self.classes()?, set.classes().len() as i64);
         let error = wrong as f64 / n as f64;
         // A set of one class says nothing of how many there are to guess among.
@@ -196,6 +201,29 @@ impl Model {
             ));
         }
         (answers != known).then(|| format!("{} answers {answers} classes, {} has {known}", self.name, set.name))
+    }
+
+    /// Where the classes that it learned are called otherwise than those of the set under the same numbers.
+    fn renumbered(&self, set: &Dataset) -> Option<String> {
+        let own = self.class_names().filter(|_| !are_numbers(set.classes()))?;
+        let of = set
+            .labels()
+            .iter()
+            .copied()
+            .collect::<BTreeSet<i64>>()
+            .into_iter()
+            .filter_map(|label| usize::try_from(label).ok());
+        let mut apart = of.filter(|&label| own.get(label) != set.classes().get(label));
+        let first = apart.next()?;
+        let learned = own.get(first).map_or("no class".into(), |name| format!("{name:?}"));
+        Some(format!(
+            "{} of the classes of {} are others under the numbers that {} learned, the first of them {first}, which is {:?} there and {learned} here: errors are \
+             of numbers, not of names",
+            1 + apart.count(),
+            set.name,
+            self.name,
+            set.classes()[first]
+        ))
     }
 
     pub fn accuracy(&self, cx: &Cx, set: &Dataset) -> Result<f64> {

@@ -54,7 +54,8 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
             let FoundNetwork { module, arch } =
                 module(cx, &name, weights, &mut options).map_err(|error| at(beside(error, &options, own.layers)))?;
             check_normalisation(&options.mean, &options.std, module.channels).map_err(at)?;
-            let model = Model::of_module(&name, module)?;
+            let model =
+                Model::of_module(&name, module)?.with_class_names(own.class_names.as_deref().unwrap_or_default());
             if let Some((arch, alike)) = arch
                 .and_then(|arch| Some((arch, arch.alike?)))
                 .filter(|(arch, _)| !(named || own.said || arch.is_called(&name)))
@@ -280,6 +281,8 @@ struct SavedModel {
     input: Option<[i64; 3]>,
     mean: Option<Vec<f64>>,
     std: Option<Vec<f64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    class_names: Option<Vec<String>>,
 }
 
 /// What a file said about its model.
@@ -287,20 +290,23 @@ struct OwnWords {
     said: bool,
     /// Its layers, if those that the caller names take their place.
     layers: Option<Layer>,
+    class_names: Option<Vec<String>>,
 }
 
 /// Takes what a model saved here says about itself, where the caller did not say it.
 fn describe_self(cx: &Cx, path: &Path, options: &mut Options) -> Result<OwnWords> {
-    let nothing = OwnWords { said: false, layers: None };
+    let nothing = OwnWords { said: false, layers: None, class_names: None };
     let Some(text) = weights::about(cx, path, "viva")? else { return Ok(nothing) };
-    let Ok(SavedModel { layers, input, mean, std }) = serde_json::from_str(&text) else { return Ok(nothing) };
+    let Ok(SavedModel { layers, input, mean, std, class_names }) = serde_json::from_str(&text) else {
+        return Ok(nothing);
+    };
     own_normalisation(options, [mean, std])?;
     options.input = options.input.or(input);
     if options.arch.is_some() {
-        return Ok(OwnWords { said: true, layers: Some(layers) });
+        return Ok(OwnWords { said: true, layers: Some(layers), class_names });
     }
     options.arch = Some(Arch::Layers(layers));
-    Ok(OwnWords { said: true, layers: None })
+    Ok(OwnWords { said: true, layers: None, class_names })
 }
 
 /// Half of a normalisation was said, and the file says both.
@@ -330,7 +336,8 @@ impl Model {
     pub(super) fn description(&self, module: &Module) -> Result<String> {
         let numbers = self.normalisation.as_ref().map(|n| &n.numbers);
         let (mean, std) = numbers.cloned().map(<(_, _)>::from).unzip();
-        let about = SavedModel { layers: module.layers.clone(), input: self.input, mean, std };
+        let class_names = self.class_names().map(<[String]>::to_vec);
+        let about = SavedModel { layers: module.layers.clone(), input: self.input, mean, std, class_names };
         serde_json::to_string(&about).map_err(|e| Error::internal(format!("a model that can't be written down: {e}")))
     }
 }

@@ -44,7 +44,7 @@ use crate::core::{
     Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, keeps_graph, no_gradient, on_device,
     room, with_stream_of,
 };
-use crate::data::Filter;
+use crate::data::{Filter, are_numbers};
 
 /// What maps a batch of images to scores.
 pub trait Network {
@@ -184,6 +184,8 @@ pub struct Model {
     /// the model works in [0, 1].
     normalisation: Option<Rc<Normalisation>>,
     digest: Digest,
+    /// What its classes are called, where the data that it learned from say so.
+    class_names: Option<Rc<[String]>>,
     /// Models whose answers it works its own out from.
     asks: Vec<Digest>,
     made_by: Option<Digest>,
@@ -206,6 +208,7 @@ impl Model {
             classes: OnceCell::new(),
             normalisation: None,
             digest,
+            class_names: None,
             asks: vec![],
             made_by: None,
             history: vec![],
@@ -223,7 +226,16 @@ impl Model {
 
     /// Whose answers are worked out from those of another one.
     pub fn that_asks(self, other: &Self) -> Self {
-        Self { asks: other.sources(), ..self }
+        Self { asks: other.sources(), class_names: other.class_names.clone(), ..self }
+    }
+
+    /// Whose classes are called so; names that are numbers say nothing.
+    pub fn with_class_names(self, names: &[String]) -> Self {
+        Self { class_names: (!are_numbers(names)).then(|| names.into()), ..self }
+    }
+
+    pub fn class_names(&self) -> Option<&[String]> {
+        self.class_names.as_deref()
     }
 
     /// Itself and the models that it asks.

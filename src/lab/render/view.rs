@@ -136,7 +136,7 @@ pub type ViewNumbers = [f64; 25];
 pub static VIEW_FACTORS: [ViewFactor; 25] = [
     range("azimuth", [0.0, 360.0], [-360.0, 720.0], 35.0, "degrees"),
     range("elevation", [-30.0, 60.0], [-90.0, 90.0], 20.0, "degrees"),
-    range("distance", [1.5, 4.0], [View::NEAREST as f64, 100.0], 2.5, "radii"),
+    range("distance", [1.5, 4.0], [1.1, 100.0], 2.5, "radii"),
     range("roll", [-30.0, 30.0], [-360.0, 360.0], 0.0, "degrees"),
     range("shift_x", [-0.2, 0.2], [-1.0, 1.0], 0.0, "of the side"),
     range("shift_y", [-0.2, 0.2], [-1.0, 1.0], 0.0, "of the side"),

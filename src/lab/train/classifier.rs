@@ -115,7 +115,7 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
     let steps = optimiser.steps();
     drop((parameters, optimiser));
     let model = || {
-        let model = Model::of_module(name, module)?.with_history(losses);
+        let model = Model::of_module(name, module)?.with_history(losses).with_class_names(set.classes());
         from.as_ref().map_or(Ok(model.clone()), |from| model.normalised_as(from))
     };
     match outcome {

@@ -45,7 +45,7 @@ pub static RENDER: Primitive = Primitive {
             | *exposure* | -2 to 2 stops | 0 | all light doubled as often |\n\
             | *blur* | 0 to 0.02 of the side | 0 | standard deviation of a Gaussian |\n\
             | *noise* | 0 to 0.1 | 0 | standard deviation of what is added to every pixel |\n\
-            | *jpeg* | 10 to 95 | not saved | quality, in whole numbers |\n\
+            | *jpeg* | 10 to 95 | not saved | quality, rounded to a whole number as the picture is saved |\n\
             | *hue* | -180 to 180 degrees | 0 | colours of the object, turned around grey |\n\
             | *roughness* | 0.2 to 0.9 | 0.447 glossy, 0.614 metal | of highlights; without meaning for matte |\n\
             | *occluder* | none, and the names of `occluders` | none | what stands in front |\n\
