@@ -54,12 +54,17 @@ impl Listing {
                 .filter(|file| ends_in(file, &picture::ENDINGS) && !listed.contains(*file))
                 .count();
         }
-        match left_out {
+        Ok(self.without(left_out))
+    }
+
+    /// Says how many pictures are left out.
+    fn without(mut self, pictures: usize) -> Self {
+        match pictures {
             0 => {}
             1 => self.numbered += ", which leaves out a picture that lies beside those",
             n => self.numbered += &format!(", which leaves out {n} pictures that lie beside those"),
         }
-        Ok(self)
+        self
     }
 }
 
@@ -100,7 +105,8 @@ fn by_name(cx: &Cx, folder: &Path, classes: &Classes) -> Result<Listing> {
         listing.labels.extend(std::iter::repeat_n(label, images.len()));
         listing.files.extend(images.iter().filter_map(|path| Some(Path::new(name).join(path.file_name()?))));
     }
-    Ok(listing)
+    let loose = entries.iter().filter(|path| !path.is_dir() && ends_in(path, &picture::ENDINGS));
+    Ok(listing.without(loose.count()))
 }
 
 fn by_file(cx: &Cx, folder: &Path, entries: &[PathBuf], classes: &Classes) -> Result<Listing> {
