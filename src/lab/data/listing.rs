@@ -43,7 +43,7 @@ pub(super) fn list(cx: &Cx, folder: &Path, classes: &Classes, labels: Option<&Pa
 
 impl Listing {
     /// Says how many pictures stand beside those that are listed and are not.
-    fn beside(mut self, root: &Path) -> Result<Self> {
+    fn beside(self, root: &Path) -> Result<Self> {
         let listed: BTreeSet<PathBuf> = self.files.iter().map(|file| root.join(file).components().collect()).collect();
         let folders: BTreeSet<&Path> = listed.iter().filter_map(|file| file.parent()).collect();
         let mut left_out = 0;
