@@ -654,9 +654,15 @@ fn classes_that_are_others_under_the_same_number_are_told_or_refused() -> Outcom
             .cautions.some(|said| said.contains("2 of the classes of val are others under the numbers that") && said.contains("the first of them 1, which is \"cat\" there and \"bee\" here"));
         #{
             val: told.call(f, "val"), same: !told.call(f, "same"), saved: told.call(model::load("f.safetensors"), "val"),
+            onwards: told.call(model::train(data::from(data::load("train").images(), data::load("train").labels), #{ from: f, epochs: 1, seed: 1 }), "val"),
+            spelt: examine(f, data::from(data::load("same").images(), data::load("same").labels, #{ classes: ["Ape", "BEE", "cat"] }), #{ space: space::noise(0.01), search: search::random(#{ questions: 1 }), seed: 1 })
+                .cautions.all(|said| !said.contains("of the classes of")),
             changed: told.call(f.averaged(#{ over: space::noise(0.1), draws: 2, seed: 1 }), "val"),
         }"#,
     );
+    let numerals = "data::from(tensor::zeros([3, 1, 2, 2]), [0, 1, 2]).join(data::from(tensor::zeros([3, 1, 2, 2]), [0, 1, 2], #{ classes: [\"1\", \"2\", \"3\"] }))";
+    let numerals = run_in(folder.path(), numerals).map(|value| value.summary());
+    assert!(numerals.as_ref().is_err_and(|told| told.contains("class 0 is \"0\"")), "{numerals:?}");
     let join = run_in(folder.path(), "data::load(\"train\").join(data::load(\"val\"))").map(|value| value.summary());
     assert!(
         join.as_ref().is_err_and(|told| told.contains("class 1 is \"bee\" in train and \"cat\" in val")),

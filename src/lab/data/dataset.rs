@@ -275,7 +275,7 @@ impl Dataset {
 
     /// What was noticed of the generator that drew the images, where one did.
     pub fn drawn_by(&self) -> Cautions {
-        self.source.latents().map_or(Cautions::default(), |latents| latents.cautions.clone())
+        self.source.noticed()
     }
 
     /// What is to be said where many images are there several times. Where all are one image it stands for none.

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::are_numbers;
-use super::{Dataset, Edge, Source};
-use crate::core::{Digest, Error, Result, Value};
+use super::{Dataset, Edge, Source, are_numbers, are_numerals};
+use crate::core::{Cautions, Digest, Error, Result, Value};
 
 /// Joined sets hold at most so many images, and lie at most so deep in one another.
 const MOST: usize = 100_000_000;
@@ -60,13 +59,19 @@ impl Source for Joined {
         self.find(index).map_or(0, |(part, row)| self.parts[part].likeness(row))
     }
 
+    fn noticed(&self) -> Cautions {
+        let mut all = Cautions::default();
+        self.parts.iter().for_each(|part| all.extend(&part.drawn_by()));
+        all
+    }
+
     fn attributes(&self, index: usize) -> Vec<(&'static str, Value)> {
         self.find(index).map_or(vec![], |(part, row)| self.parts[part].attributes(row))
     }
 }
 
 impl Dataset {
-    /// These images and then those of `other`, which are as large and have as many classes; the classes keep this set's names. Where the
+    /// These images and then those of `other`, which are as large and have as many classes, whose names are those of the one that has some. Where the
     /// two sets' edges differ, nothing is known beyond the border.
     pub fn join(&self, other: &Self) -> Result<Self> {
         if self.shape() != other.shape() {
@@ -100,12 +105,10 @@ impl Dataset {
             };
             a != b && sorted(a) == sorted(b)
         };
-        let named = |set: &Self| !are_numbers(set.classes());
-        if self.classes() != other.classes()
-            && named(self)
-            && named(other)
-            && !same_names(self.classes(), other.classes())
-        {
+        // Where nothing named them, they are what the others are.
+        let unnamed = |set: &Self, beside: &Self| are_numbers(set.classes()) && !are_numerals(beside.classes());
+        let fit = self.classes() == other.classes() || unnamed(self, other) || unnamed(other, self);
+        if !fit && !same_names(self.classes(), other.classes()) {
             let differ = self.classes().iter().zip(other.classes()).position(|(a, b)| a != b).unwrap_or_default();
             return Err(Error::data(format!(
                 "class {differ} is {:?} in {} and {:?} in {}",
@@ -144,7 +147,8 @@ impl Dataset {
             0 => format!("{} and {}", self.name, other.name),
             _ => format!("{}, {}", self.name, other.name).chars().take(200).collect(),
         };
-        let mut set = Self::new(name, Arc::new(source), labels, self.classes().to_vec(), edge, digest)?;
+        let names = if unnamed(self, other) { other.classes() } else { self.classes() };
+        let mut set = Self::new(name, Arc::new(source), labels, names.to_vec(), edge, digest)?;
         for (change, why) in self.cautions.iter().chain(&other.cautions) {
             if set.caution(change).is_none() {
                 set = set.with_caution(change, why);

@@ -55,7 +55,7 @@ pub use look::Look;
 pub use memory::from_tensor;
 pub use nearest::{NORMS, NearestImages, nearest};
 pub use noise::Noise;
-pub use numbering::{Classes, are_numbers};
+pub use numbering::{Classes, are_numbers, are_numerals};
 pub use objects::{Reading, built_objects, read_objects};
 pub use parquet::ParquetColumns;
 pub use python::{PythonData, python};

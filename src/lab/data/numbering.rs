@@ -277,6 +277,11 @@ fn names_of_json(path: &Path, bytes: &[u8], budget: &Budget) -> Result<Vec<Strin
     filled(path, names, budget)
 }
 
+/// Whether all classes are called by numbers, their own or others.
+pub fn are_numerals(classes: &[String]) -> bool {
+    classes.iter().all(|name| name.parse::<u64>().is_ok())
+}
+
 /// Whether classes are called by their numbers alone, as where nothing named them.
 pub fn are_numbers(classes: &[String]) -> bool {
     classes.iter().enumerate().all(|(number, name)| *name == number.to_string())

@@ -222,10 +222,10 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Its place in [`ENDINGS`], where it is a file of an object.
 /// Formats of objects that are not read, as collections have them.
 const OTHERS: [&str; 8] = ["off", "fbx", "dae", "3ds", "blend", "usd", "usdz", "x3d"];
 
+/// Its place in [`ENDINGS`], where it is a file of an object.
 fn format_of(path: &Path) -> Option<usize> {
     let ending = path.extension()?;
     ENDINGS.iter().position(|known| ending.eq_ignore_ascii_case(known))
@@ -255,6 +255,7 @@ const DEPTH: usize = 16;
 /// All files of objects below a folder, in order. Of one object in several formats the first of [`ENDINGS`] is left, the others are skipped.
 fn below(cx: &Cx, folder: &Path, skipped: &mut Vec<Skipped>) -> Result<Vec<PathBuf>> {
     let (mut open, mut found) = (vec![(folder.to_path_buf(), 0)], BTreeMap::<PathBuf, PathBuf>::new());
+    let mut unread: Vec<PathBuf> = vec![];
     while let Some((inner, depth)) = open.pop() {
         cx.check()?;
         if depth > DEPTH {
@@ -272,11 +273,8 @@ fn below(cx: &Cx, folder: &Path, skipped: &mut Vec<Skipped>) -> Result<Vec<PathB
                 continue;
             }
             let Some(format) = format_of(&entry) else {
-                if OTHERS.iter().any(|other| entry.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(other)))
-                {
-                    let name = entry.strip_prefix(folder).unwrap_or(&entry).display().to_string();
-                    skipped.push(Skipped { name, why: "objects of this format can't be read".into() });
-                }
+                let is = |other: &&str| entry.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(other));
+                unread.extend(OTHERS.iter().any(is).then_some(entry));
                 continue;
             };
             let (other, own) = match found.remove(&entry.with_extension("")) {
@@ -290,6 +288,14 @@ fn below(cx: &Cx, folder: &Path, skipped: &mut Vec<Skipped>) -> Result<Vec<PathB
             }
             found.insert(entry.with_extension(""), own);
         }
+    }
+    for file in unread {
+        let name = file.strip_prefix(folder).unwrap_or(&file).display().to_string();
+        let why = match found.get(&file.with_extension("")) {
+            Some(own) => format!("the same object as {}", own.file_name().unwrap_or_default().to_string_lossy()),
+            None => "objects of this format can't be read".into(),
+        };
+        skipped.push(Skipped { name, why });
     }
     Ok(found.into_values().collect())
 }

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use super::Latents;
-use crate::core::{Result, Value};
+use crate::core::{Cautions, Result, Value};
 use crate::render::Mesh;
 
 /// Where images come from. Reading is called from worker threads, so a source holds paths and bytes, no tensors.
@@ -36,6 +36,11 @@ pub trait Source: Send + Sync {
     /// What image `index` was drawn to show, by name, where that is known.
     fn attributes(&self, _index: usize) -> Vec<(&'static str, Value)> {
         vec![]
+    }
+
+    /// What was noticed of the generator that drew the images, where one did.
+    fn noticed(&self) -> Cautions {
+        self.latents().map_or(Cautions::default(), |latents| latents.cautions.clone())
     }
 
     /// What a generator drew the images of, where one did.

@@ -38,6 +38,7 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
             *of += 1;
         }
     }
+    let levels = transcript.rows.iter().any(|row| row.level.is_some());
     let objects = transcript.rows.iter().map(|row| row.id).collect::<BTreeSet<_>>().len();
     let cautions = transcript.of.cautions.iter().map(String::from).chain(left_out(transcript));
     let cautions: Cautions = cautions.chain(few_groups(objects, "objects")).collect();
@@ -60,12 +61,12 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
             row.insert("questions".into(), Value::Int(n as i64));
             row.insert("share".into(), mean(n as f64, total));
             // Levels leave other settings to be drawn than the whole space has.
-            let levels = transcript.rows.iter().any(|row| row.level.is_some());
             row.insert("uniform".into(), if levels { Value::Unit } else { Value::Float(uniform(axis, parts, part)) });
             row.insert("loss".into(), mean(losses[part], n));
             let mut of_objects: Vec<(u64, u64)> = wrong[part].values().copied().collect();
-            // Others were not asked here.
-            of_objects.resize(of_objects.len().max(objects.min(2)), (0, 0));
+            // Others were not asked here; and what one object is asked at several levels are the same draws, scaled.
+            let groups = if levels { 2 } else { objects.min(2) };
+            of_objects.resize(of_objects.len().max(groups), (0, 0));
             let wrong = CountedShare::of_groups(&of_objects);
             row.insert("wrong".into(), mean(wrong.value * n as f64, n));
             if n > 0 {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Model;
 use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, attempt, number, on_device, whole_columns};
-use crate::data::{Dataset, are_numbers};
+use crate::data::{Dataset, are_numbers, are_numerals};
 
 /// Images to classify.
 pub enum Inputs<'a> {
@@ -171,9 +171,6 @@ impl Model {
     pub fn doubted_numbers(&self, set: &Dataset, wrong: usize, n: usize) -> Option<String> {
         /// On fewer images an error tells nothing of that kind.
         const FEWEST: usize = 10;
-        if let Some(renumbered) = self.renumbered(set) {
-            return Some(renumbered);
-        }
         let (answers, known) = (self.classes()?, set.classes().len() as i64);
         let error = wrong as f64 / n as f64;
         // A set of one class says nothing of how many there are to guess among.
@@ -203,23 +200,26 @@ impl Model {
         (answers != known).then(|| format!("{} answers {answers} classes, {} has {known}", self.name, set.name))
     }
 
-    /// Where the classes that it learned are called otherwise than those of the set under the same numbers.
-    fn renumbered(&self, set: &Dataset) -> Option<String> {
-        let own = self.class_names().filter(|_| !are_numbers(set.classes()))?;
-        let of = set
-            .labels()
-            .iter()
-            .copied()
-            .collect::<BTreeSet<i64>>()
+    /// What is to be said where classes that occur in the set are called otherwise than those that the model learned under the same numbers.
+    pub fn renumbered(&self, set: &Dataset) -> Option<String> {
+        let own = self.class_names().filter(|own| !are_numbers(set.classes()) || are_numerals(own))?;
+        let plain = |name: &String| name.to_lowercase().replace(['_', '-'], " ");
+        let occur: BTreeSet<usize> = set.labels().iter().filter_map(|&label| usize::try_from(label).ok()).collect();
+        let apart: Vec<usize> = occur
             .into_iter()
-            .filter_map(|label| usize::try_from(label).ok());
-        let mut apart = of.filter(|&label| own.get(label) != set.classes().get(label));
-        let first = apart.next()?;
-        let learned = own.get(first).map_or("no class".into(), |name| format!("{name:?}"));
+            .filter(|&label| own.get(label).map(plain) != set.classes().get(label).map(plain))
+            .collect();
+        let first = *apart.first()?;
+        let learned = own.get(first).map_or("none".into(), |name| format!("{name:?}"));
+        let moved = apart.iter().any(|&label| own.iter().any(|name| plain(name) == plain(&set.classes()[label])));
+        let how = match moved {
+            true => "are others under the numbers that",
+            false => "are called otherwise than those that",
+        };
         Some(format!(
-            "{} of the classes of {} are others under the numbers that {} learned, the first of them {first}, which is {:?} there and {learned} here: errors are \
-             of numbers, not of names",
-            1 + apart.count(),
+            "{} of the classes of {} {how} {} learned, the first of them {first}, which is {:?} there and {learned} here: errors are of numbers, not of \
+             names",
+            apart.len(),
             set.name,
             self.name,
             set.classes()[first]

@@ -12,6 +12,7 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     cautions.extend(&plan.data.drawn_by());
     plan.data.incomplete().into_iter().chain(plan.data.copied()).for_each(|caution| cautions.add(caution));
     plan.search.caution().into_iter().for_each(|caution| cautions.add(caution));
+    plan.model.renumbered(plan.data).into_iter().for_each(|caution| cautions.add(caution));
     let noticed = [agreement(plan, rows), stuck(plan, rows), short(plan, rows)];
     noticed.into_iter().flatten().for_each(|caution| cautions.add(caution));
     cautions

@@ -288,23 +288,27 @@ fn rejudge(
 /// What each member tried, made fail and left.
 fn tallies(members: &[Member], parts: &[Part], cases: &BTreeMap<Key, Case>, within: Option<f64>) -> Vec<MemberTally> {
     let mut left = cases.values().filter(|case| case.row.may_be_fooled()).count();
-    let still: BTreeSet<(u32, Option<u64>)> = standing(cases).map(|(id, _, level)| (id, level)).collect();
+    let still: BTreeSet<Key> = standing(cases).collect();
     let tally = |(number, member): (usize, &Member)| {
         let tried = left;
         let fooled = cases.values().filter(|case| case.origin.by == Some(number)).count();
         left -= fooled;
-        let own = parts.iter().filter(|part| part.member == number);
-        let stuck = own.flat_map(|part| {
-            let stuck = part.transcript.rows.iter().filter(|row| row.stuck());
-            stuck.map(|row| (part.rows[row.id as usize] as u32, row.level.map(f64::to_bits)))
-        });
-        let vanished = stuck.collect::<BTreeSet<_>>().intersection(&still).count();
+        let own = member.objective.is_some();
+        let left_by = |is: &dyn Fn(&Row) -> bool| {
+            let of_part = |part: &'_ Part| -> Vec<Key> {
+                let rows = part.transcript.rows.iter().filter(|row| is(row));
+                let key = |row: &Row| {
+                    let id = part.rows[row.id as usize] as u32;
+                    (id, if own { None } else { row.target }, row.level.map(f64::to_bits))
+                };
+                rows.map(key).collect()
+            };
+            let parts = parts.iter().filter(|part| part.member == number);
+            parts.flat_map(of_part).collect::<BTreeSet<Key>>().intersection(&still).count()
+        };
+        let vanished = left_by(&Row::stuck);
         let of_gradients = gradient_search(&*member.search).is_some();
-        let near = parts.iter().filter(|part| of_gradients && part.member == number).flat_map(|part| {
-            let near = part.transcript.rows.iter().filter(|row| moved_too_little(row, within).is_some());
-            near.map(|row| (part.rows[row.id as usize] as u32, row.level.map(f64::to_bits)))
-        });
-        let near = near.collect::<BTreeSet<_>>().intersection(&still).count();
+        let near = left_by(&|row| of_gradients && moved_too_little(row, within).is_some());
         let objective = member.objective.as_ref().map(Objective::describe);
         let (name, search) = (member.name.clone(), member.search.describe());
         MemberTally { name, search, objective, tried, fooled, left, vanished, near }

@@ -14,7 +14,7 @@ use crate::core::{
     Cx, Error, Graph, LongCall, Object, Result, State, Value, all_finite, attempt, gradients, number, on_device,
     random, with_stream,
 };
-use crate::data::Dataset;
+use crate::data::{Dataset, are_numbers};
 use crate::model::{Layer, Mode, Model, Module, Start};
 use crate::optimiser::{Optimiser, Rule};
 
@@ -115,7 +115,10 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
     let steps = optimiser.steps();
     drop((parameters, optimiser));
     let model = || {
-        let model = Model::of_module(name, module)?.with_history(losses).with_class_names(set.classes());
+        // Images whose classes have no names teach a network that knows its own no others.
+        let known = from.as_ref().and_then(Model::class_names).filter(|_| are_numbers(set.classes()));
+        let model = Model::of_module(name, module)?.with_history(losses);
+        let model = model.with_class_names(known.unwrap_or(set.classes()));
         from.as_ref().map_or(Ok(model.clone()), |from| model.normalised_as(from))
     };
     match outcome {

@@ -31,6 +31,7 @@ impl Student {
 
     /// The classifier as it is now, on its own tensors.
     pub(super) fn model(&self, model: &Model) -> Result<Model> {
-        Model::of_module(format!("{} trained online", model.name), self.module.copy()?)?.normalised_as(model)
+        let trained = Model::of_module(format!("{} trained online", model.name), self.module.copy()?)?;
+        trained.with_class_names(model.class_names().unwrap_or_default()).normalised_as(model)
     }
 }

@@ -47,6 +47,7 @@ fn share(cx: &Cx, args: &Args, count: fn(usize, usize) -> usize) -> Result<Value
     let model = args.object::<Model>("f");
     let correct = model.correct(cx, &set)?;
     // A float can't say so itself; the run keeps it.
+    model.renumbered(&set).into_iter().for_each(|told| cx.warn(told));
     if let Some(doubt) = model.doubted_numbers(&set, set.len() - correct, set.len()) {
         cx.warn(doubt);
     }

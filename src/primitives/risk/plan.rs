@@ -152,7 +152,7 @@ fn assumed(map: &BTreeMap<String, Value>, gap: &mut Option<f64>) -> Result<Pilot
         })
     };
     let (error, adversarial) = (needed("error")?, needed("adversarial_error")?);
-    if let Some(gap) = gap.as_ref().filter(|gap| error + **gap > adversarial + 1e-12) {
+    if let Some(gap) = gap.as_ref().filter(|gap| adversarial > error && error + **gap > adversarial + 1e-12) {
         return Err(Error::argument(format!(
             "risk::plan: a gap of {gap} above `error`, {error}, is more than `adversarial_error`, {adversarial}, which no weighted error exceeds"
         ))

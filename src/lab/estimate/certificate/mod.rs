@@ -147,6 +147,7 @@ impl Certificate {
             found.cautions.add(SEVERAL);
         }
         let wrong = found.rows.iter().filter(|row| i64::from(row.votes.class) != row.label).count();
+        model.renumbered(&images.set).into_iter().for_each(|told| found.cautions.add(told));
         if let (None, Some(doubt)) = (&images.moved_by, model.doubted_numbers(&images.set, wrong, found.rows.len())) {
             found.cautions.add(doubt);
         }
