@@ -372,8 +372,11 @@ fn what_a_generator_does_to_images_is_told_or_mended() {
         r#"let g = {};
            let f = model::from(|x| x.reshape([x.len(), 256]).matmul(tensor::normal([256, 3], #{{ seed: 1 }})), #{{ classes: 3 }});
            let told = |of| of.cautions.some(|said| said.contains("depends on the others in its batch"));
+           let asked = |set| examine(f, set, #{{ space: space::noise(0.1), search: search::random(#{{ questions: 1 }}), seed: 1 }});
+           let s = g.sample(#{{ n: 6, seed: 1 }});
            #{{
                generator: told.call(g) && "caution" in `${{g}}`, tests: told.call(generator::tests(g, f, #{{ labels: [1], n: 2 }})),
+               samples: told.call(asked.call(s)) && told.call(asked.call(s.join(s.take(2)))),
                apart: {}.cautions == [], leaving: {}.cautions == [],
            }}"#,
         generator("staged_batched"),
