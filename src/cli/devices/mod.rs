@@ -165,7 +165,7 @@ fn words_again(options: &RunOptions, devices: &str, out: &Path) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// The word for so much memory, where it was asked for.
+/// The word for so much memory, where there is a bound.
 fn of_memory(bytes: Option<u64>) -> Option<String> {
     bytes.map(|bytes| format!("--memory={}MB", bytes / 1_000_000))
 }

@@ -24,7 +24,7 @@ struct Array {
 }
 
 /// Writes both arrays: the same bytes for the same arrays, whenever it is.
-pub(super) fn write(path: &Path, images: &Tensor, labels: &[i64]) -> Result<()> {
+pub(super) fn write(cx: &Cx, path: &Path, images: &Tensor, labels: &[i64]) -> Result<()> {
     let failed = |error: String| Error::file(path, error);
     let mut archive =
         ZipWriter::new(BufWriter::with_capacity(1 << 20, File::create(path).map_err(|e| Error::file(path, e))?));
@@ -37,6 +37,7 @@ pub(super) fn write(path: &Path, images: &Tensor, labels: &[i64]) -> Result<()> 
     let written = npyz::WriteOptions::new().default_dtype().shape(&shape).writer(&mut archive).begin_nd();
     let mut written = written.map_err(|e| failed(e.to_string()))?;
     for image in 0..images.size()[0] {
+        cx.check()?;
         let pixels: Vec<f32> = Vec::try_from(&images.f_get(image)?.f_contiguous()?.f_reshape([-1])?)?;
         written.extend(pixels).map_err(|e| failed(e.to_string()))?;
     }

@@ -106,7 +106,7 @@ impl Object for Dataset {
     /// The arrays `images` and `labels`, as `data::load` reads them; without the margin.
     fn write(&self, cx: &Cx, path: &Path, _ending: &str) -> Result<()> {
         let images = self.all_images(cx)?.f_to_device(Device::Cpu)?;
-        super::npz::write(path, &images, self.labels())
+        super::npz::write(cx, path, &images, self.labels())
     }
 
     fn digest(&self) -> Digest {

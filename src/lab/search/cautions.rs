@@ -27,8 +27,8 @@ pub(super) fn moved_too_little(row: &Row, within: Option<f64>) -> Option<(f64, f
     (still && moved > 0.0 && 2.0 * moved < radius).then_some((moved, radius))
 }
 
-/// Of all cases; fewer change no share by much.
-pub(super) const SHARE: f64 = 0.05;
+/// The share of cases from which on something is said of them.
+pub(super) const TOLD: f64 = 0.05;
 
 /// Whether steps were too few or too short for the balls that images might be moved in.
 fn short(plan: &Examination, rows: &[Row]) -> Option<String> {
@@ -39,7 +39,7 @@ fn short(plan: &Examination, rows: &[Row]) -> Option<String> {
         last.insert((row.id, row.target, row.level.map(f64::to_bits)), row);
     }
     let near: Vec<(f64, f64)> = last.values().filter_map(|row| moved_too_little(row, within)).collect();
-    if near.len() as f64 <= SHARE * last.len() as f64 {
+    if near.len() as f64 <= TOLD * last.len() as f64 {
         return None;
     }
     let most = near.iter().map(|(_, radius)| *radius).fold(0.0, f64::max);

@@ -71,9 +71,6 @@ pub struct GeneratedTests {
     digest: Digest,
 }
 
-/// What a search draws.
-pub(super) const STARTS: &str = "starts";
-
 /// Latent vectors of different labels lie so far apart in the sequence of a seed.
 const APART: usize = 1 << 40;
 
@@ -151,22 +148,25 @@ impl FoundTests {
         self.drawn.push(LabelDraws { seconds: turn.began.elapsed().as_secs_f64(), ..turn.of });
     }
 
-    /// What was found; `drawn` and `hint` are for the error if that is nothing.
+    /// What was found; `hint` is for the error if that is nothing. `searched`: whether what was drawn are starts of a search.
     pub fn tests(
         self,
         cx: &Cx,
         (generator, model): (&Generator, &Model),
         wanted: &WantedTests,
-        (drawn, hint): (&str, &str),
+        (searched, hint): (bool, &str),
     ) -> Result<GeneratedTests> {
         if self.images.is_empty() {
             let draws: usize = self.drawn.iter().map(|of| of.draws).sum();
             if draws == 0 {
                 return Err(Error::data("no image was drawn in that time").hint("allow more `seconds`"));
             }
-            return Err(
-                Error::data(format!("none of {draws} {drawn} gave a test of {}", model.name)).hint(hint.to_string())
-            );
+            return Err(Error::data(format!(
+                "none of {draws} {} gave a test of {}",
+                if searched { "starts" } else { "images" },
+                model.name
+            ))
+            .hint(hint.to_string()));
         }
         let [c, h, w] = generator.image_shape()?;
         let pixels = Tensor::f_cat(&self.images, 0)?.f_reshape([-1, c, h, w])?;
@@ -182,7 +182,6 @@ impl FoundTests {
         let of = [generator.name.clone(), model.name.clone()];
         let mut cautions = model.cautions();
         cautions.extend(&generator.cautions());
-        let searched = drawn == STARTS;
         let kept = wanted.oracle.judge(cx, &images)?;
         let Self { predictions, drawn, .. } = self;
         Ok(GeneratedTests { images, predictions, drawn, target: wanted.target, kept, searched, of, cautions, digest })
@@ -214,7 +213,7 @@ pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &W
     }
     let hint =
         "finetune the generator against this classifier first: generator::finetune(g, f, ds), or allow more `draws`";
-    found.tests(cx, (generator, model), wanted, ("images", hint))
+    found.tests(cx, (generator, model), wanted, (false, hint))
 }
 
 impl WantedTests {

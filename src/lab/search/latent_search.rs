@@ -3,7 +3,7 @@
 
 use tch::{Device, Kind, Reduction, Tensor};
 
-use super::generated::{FoundTests, GeneratedTests, LabelTurn, STARTS, WantedTests};
+use super::generated::{FoundTests, GeneratedTests, LabelTurn, WantedTests};
 use crate::core::{Cx, Error, Graph, Result, gradients, no_gradient, on_device, whole_columns, with_stream};
 use crate::generator::Generator;
 use crate::model::Model;
@@ -67,7 +67,7 @@ pub fn latent_search(
         found.end(turn);
     }
     let hint = "allow more `steps` or `draws`, or weigh less: lambda2 is of the auxiliary classifier, lambda1 keeps near the start";
-    found.tests(cx, (generator, model), wanted, (STARTS, hint))
+    found.tests(cx, (generator, model), wanted, (true, hint))
 }
 
 /// What became of every start: its image when it was first a test, or its last one.

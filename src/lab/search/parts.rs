@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::cautions::SHARE;
+use super::cautions::TOLD;
 use super::row::Row;
 use crate::core::{Cx, Digest, Error, Result, Tensor, Value};
 use crate::space::Point;
@@ -120,7 +120,7 @@ impl Parts {
                 member.name, member.vanished
             )
         };
-        let short = self.members.iter().filter(|member| member.near as f64 > SHARE * still as f64);
+        let short = self.members.iter().filter(|member| member.near as f64 > TOLD * still as f64);
         let too_short = |member: &MemberTally| {
             format!(
                 "{}: {} of the {still} that all searches left right had been moved by less than half of what they might be",

@@ -76,29 +76,14 @@ static ARCHITECTURES: &[Architecture] = &[
         spellings: convnext::of_large,
         ..entry("convnext_large", convnext::convnext_large, "classifier.2.weight")
     },
-    Architecture {
-        spellings: efficientnet::timm::<0>,
-        ..efficientnet("efficientnet_b0", efficientnet::torchvision::<0>, 224)
-    },
-    Architecture {
-        spellings: efficientnet::timm::<1>,
-        ..efficientnet("efficientnet_b1", efficientnet::torchvision::<1>, 240)
-    },
-    Architecture {
-        spellings: efficientnet::timm::<2>,
-        ..efficientnet("efficientnet_b2", efficientnet::torchvision::<2>, 288)
-    },
-    Architecture {
-        spellings: efficientnet::timm::<3>,
-        ..efficientnet("efficientnet_b3", efficientnet::torchvision::<3>, 300)
-    },
-    Architecture {
-        spellings: efficientnet::timm::<4>,
-        ..efficientnet("efficientnet_b4", efficientnet::torchvision::<4>, 380)
-    },
-    efficientnet("efficientnet_b5", efficientnet::torchvision::<5>, 456),
-    efficientnet("efficientnet_b6", efficientnet::torchvision::<6>, 528),
-    efficientnet("efficientnet_b7", efficientnet::torchvision::<7>, 600),
+    efficientnet("efficientnet_b0", efficientnet::torchvision::<0>, efficientnet::timm::<0>, 224),
+    efficientnet("efficientnet_b1", efficientnet::torchvision::<1>, efficientnet::timm::<1>, 240),
+    efficientnet("efficientnet_b2", efficientnet::torchvision::<2>, efficientnet::timm::<2>, 288),
+    efficientnet("efficientnet_b3", efficientnet::torchvision::<3>, efficientnet::timm::<3>, 300),
+    efficientnet("efficientnet_b4", efficientnet::torchvision::<4>, efficientnet::timm::<4>, 380),
+    efficientnet("efficientnet_b5", efficientnet::torchvision::<5>, no_other, 456),
+    efficientnet("efficientnet_b6", efficientnet::torchvision::<6>, no_other, 528),
+    efficientnet("efficientnet_b7", efficientnet::torchvision::<7>, no_other, 600),
     noisy_student("tf_efficientnet_b0_ns", efficientnet::tensorflow::<0>, efficientnet::lukemelas::<0>, 224),
     noisy_student("tf_efficientnet_b1_ns", efficientnet::tensorflow::<1>, efficientnet::lukemelas::<1>, 240),
     noisy_student("tf_efficientnet_b2_ns", efficientnet::tensorflow::<2>, efficientnet::lukemelas::<2>, 260),
@@ -163,9 +148,14 @@ const fn varied(name: &'static str, layers: fn(i64) -> Layer) -> Architecture {
     Architecture { sees: None, alike, ..entry(name, layers, "head.weight") }
 }
 
-const fn efficientnet(name: &'static str, layers: fn(i64) -> Layer, side: i64) -> Architecture {
+const fn efficientnet(
+    name: &'static str,
+    layers: fn(i64) -> Layer,
+    spellings: fn() -> Vec<Spelling>,
+    side: i64,
+) -> Architecture {
     let sees = Some(Sees { filter: Filter::Bicubic, ..TORCHVISION });
-    Architecture { input: [3, side, side], sees, ..entry(name, layers, "classifier.1.weight") }
+    Architecture { input: [3, side, side], sees, spellings, ..entry(name, layers, "classifier.1.weight") }
 }
 
 const fn noisy_student(
@@ -175,7 +165,7 @@ const fn noisy_student(
     side: i64,
 ) -> Architecture {
     let alike = Some("EfficientNets that timm trained itself, with other borders and batch norms");
-    Architecture { head: "classifier.weight", spellings, alike, ..efficientnet(name, layers, side) }
+    Architecture { head: "classifier.weight", alike, ..efficientnet(name, layers, spellings, side) }
 }
 
 const fn cifar(name: &'static str, layers: fn(i64) -> Layer, head: &'static str) -> Architecture {
