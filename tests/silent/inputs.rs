@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
+use image::ImageEncoder;
+use image::codecs::{jpeg::JpegEncoder, png::PngEncoder, webp::WebPEncoder};
 use rand::Rng;
 use viva::core::{Cx, Value, random};
 use viva::data::{Load, load, picture};
@@ -623,6 +625,59 @@ fn copies_in_files_of_their_own_are_told_of() -> Outcome {
         #{
             clean: !said.call("clean").some(|s| s.contains("copies of others")),
             copied: said.call("copied").some(|s| s.contains("2 of the 5 images of copied are copies of others, 1 of them under another label")),
+        }"#,
+    );
+    Ok(())
+}
+
+/// A picture whose file says which way it lies (EXIF, tag 0x0112), as cameras store them.
+fn lying(root: &Path, file: &str, orientation: u8) -> Outcome {
+    let exif = || [b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0", &[orientation, 0, 0, 0, 0, 0, 0, 0][..]].concat();
+    let path = root.join(file);
+    std::fs::create_dir_all(path.parent().ok_or("no folder")?)?;
+    let shade = |x, y| image::Rgb([(20 * x + 3 * y) as u8; 3]);
+    let (picture, written) = (image::RgbImage::from_fn(8, 8, shade), std::fs::File::create(&path)?);
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("jpg") => {
+            let mut encoder = JpegEncoder::new(written);
+            encoder.set_exif_metadata(exif())?;
+            picture.write_with_encoder(encoder)?;
+        }
+        Some("png") => {
+            let mut encoder = PngEncoder::new(written);
+            encoder.set_exif_metadata(exif())?;
+            picture.write_with_encoder(encoder)?;
+        }
+        _ => {
+            let mut encoder = WebPEncoder::new_lossless(written);
+            encoder.set_exif_metadata(exif())?;
+            picture.write_with_encoder(encoder)?;
+        }
+    }
+    Ok(())
+}
+
+/// Turned pictures are read as they are stored, which their results say.
+#[test]
+fn pictures_that_are_to_be_turned_are_told_of() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    for (at, file) in ["a/1.jpg", "a/2.png", "a/3.webp", "b/4.jpg", "b/5.png", "b/6.webp"].into_iter().enumerate() {
+        lying(folder.path(), &format!("upright/{file}"), 1)?;
+        lying(folder.path(), &format!("phone/{file}"), if at < 3 { 6 } else { 1 })?;
+    }
+    truths_in(
+        folder.path(),
+        r#"
+        let upright = data::load("upright");
+        let phone = data::load("phone");
+        let f = model::train(upright, #{ arch: [net::flatten(), net::linear(2)], epochs: 1, seed: 1 });
+        let said = |ds| examine(f, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }), seed: 1 }).cautions;
+        let turned = |cautions| cautions.filter(|s| s.contains("are to be turned or mirrored"));
+        #{
+            upright: turned.call(said.call(upright)).len() == 0 && !`${upright}`.contains("turned"),
+            phone: turned.call(said.call(phone))[0].contains("3 of the 6 pictures of phone"),
+            shown: `${phone}`.contains("3 not turned as EXIF says") && `${phone.take(2)}`.contains("2 not turned"),
+            joined: turned.call(said.call(upright.join(phone)))[0].contains("3 of the 12 pictures"),
         }"#,
     );
     Ok(())

@@ -1,4 +1,4 @@
-//! Digests of the contents of many files: taken in parallel, and kept between runs for as long as a file is the same one by all that
+//! What stored pictures hold, without decoding them. Of many files it is taken in parallel, and kept between runs for as long as a file is the same one by all that
 //! its file system says of it without reading it: device, inode, size, and both times to the nanosecond. The second of them, when the
 //! inode was changed last, can't be set by whoever writes other bytes and puts the first one back.
 
@@ -22,14 +22,34 @@ const BLOCK: usize = 256;
 /// A file that was changed this shortly before may be changed once more within one tick of its clock.
 const UNSETTLED: Duration = Duration::from_secs(2);
 
-const MAGIC: &[u8; 16] = b"viva contents 1\n";
+const MAGIC: &[u8; 16] = b"viva contents 2\n";
 
-/// Device and inode; size, time of modification and of change in nanoseconds; seconds since 1970 when it was hashed.
-const WORDS: usize = 6;
+/// Device and inode; size, time of modification and of change in nanoseconds; seconds since 1970 when it was read; 1 for what is to be turned.
+const WORDS: usize = 7;
 const ENTRY: usize = WORDS * 8 + 32;
 
-/// No list of digests has more bytes.
+/// No list of them has more bytes.
 const LARGEST: u64 = 16 << 30;
+
+/// What a picture's bytes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Contents {
+    pub digest: Digest,
+    /// Whether they say that the picture is to be turned or mirrored before it is shown.
+    pub turned: bool,
+}
+
+impl Contents {
+    /// Of a picture that nothing is missing of; `path` is where an error says that it lies.
+    pub fn of(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let format = picture::check_whole(path, bytes)?;
+        Ok(Self { digest: Digest::of(bytes), turned: picture::is_to_be_turned(format, bytes) })
+    }
+
+    pub fn likeness(&self) -> u64 {
+        self.digest.as_u64()
+    }
+}
 
 /// What tells a file from others, and from itself as it was.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,17 +59,17 @@ struct FileStamp {
 }
 
 #[derive(Clone, Copy)]
-struct HashedFile {
+struct ReadFile {
     state: [u64; 3],
-    hashed: u64,
-    digest: Digest,
+    read: u64,
+    contents: Contents,
 }
 
-/// Digests by device and inode.
-type List = HashMap<[u64; 2], HashedFile>;
+/// Contents by device and inode.
+type List = HashMap<[u64; 2], ReadFile>;
 
-/// The digests of pictures, each of which is whole, and when the oldest of them was taken, in seconds since 1970.
-pub(super) fn digests(cx: &Cx, root: &Path, files: &[PathBuf]) -> Result<(Vec<Digest>, u64)> {
+/// What pictures hold, each of which is whole, and when the first of them was read, in seconds since 1970.
+pub(super) fn contents(cx: &Cx, root: &Path, files: &[PathBuf]) -> Result<(Vec<Contents>, u64)> {
     let task = cx.progress("hashing images", Some(files.len() as u64));
     let list = below_home("XDG_CACHE_HOME", ".cache").filter(|_| files.len() >= KEPT_FROM).map(|folder| {
         let whole = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
@@ -63,9 +83,9 @@ pub(super) fn digests(cx: &Cx, root: &Path, files: &[PathBuf]) -> Result<(Vec<Di
         let found = in_parallel(|| {
             block.par_iter().map(|file| look(&root.join(file), &known, now)).collect::<Result<Vec<_>>>()
         })??;
-        for (digest, hashed, new) in found {
-            all.push(digest);
-            oldest = oldest.min(hashed);
+        for (contents, read, new) in found {
+            all.push(contents);
+            oldest = oldest.min(read);
             if let Some((inode, entry)) = new {
                 known.insert(inode, entry);
                 news = true;
@@ -82,8 +102,8 @@ pub(super) fn digests(cx: &Cx, root: &Path, files: &[PathBuf]) -> Result<(Vec<Di
     Ok((all, oldest))
 }
 
-/// A file's digest, when it was taken, and what is to be kept of it, if that is new.
-type Looked = (Digest, u64, Option<([u64; 2], HashedFile)>);
+/// What a file holds, when it was read, and what is to be kept of it, if that is new.
+type Looked = (Contents, u64, Option<([u64; 2], ReadFile)>);
 
 fn look(path: &Path, known: &List, now: SystemTime) -> Result<Looked> {
     let stat = || std::fs::metadata(path).map_err(|e| Error::file(path, e));
@@ -96,17 +116,16 @@ fn look(path: &Path, known: &List, now: SystemTime) -> Result<Looked> {
     if let Some(seen) = before
         && let Some(entry) = known.get(&seen.inode).filter(|entry| entry.state == seen.state)
     {
-        return Ok((entry.digest, entry.hashed, None));
+        return Ok((entry.contents, entry.read, None));
     }
     let bytes = picture::bytes(path)?;
-    picture::check_whole(path, &bytes)?;
-    let (digest, hashed) = (Digest::of(&bytes), seconds(now));
+    let (contents, read) = (Contents::of(path, &bytes)?, seconds(now));
     let settled = |seen: &FileStamp| {
         let latest = Duration::from_nanos(seen.state[1].max(seen.state[2]));
         now.checked_sub(UNSETTLED).is_some_and(|then| SystemTime::UNIX_EPOCH + latest < then)
     };
     let same = before.filter(|_| stat().is_ok_and(|after| self::seen(&after) == before)).filter(settled);
-    Ok((digest, hashed, same.map(|seen| (seen.inode, HashedFile { state: seen.state, hashed, digest }))))
+    Ok((contents, read, same.map(|seen| (seen.inode, ReadFile { state: seen.state, read, contents }))))
 }
 
 fn seconds(time: SystemTime) -> u64 {
@@ -132,10 +151,10 @@ fn seen(_found: &std::fs::Metadata) -> Option<FileStamp> {
 fn bytes_of(list: &List) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     for (inode, entry) in list {
-        for word in inode.iter().chain(&entry.state).chain([&entry.hashed]) {
+        for word in inode.iter().chain(&entry.state).chain([&entry.read, &u64::from(entry.contents.turned)]) {
             bytes.extend(word.to_le_bytes());
         }
-        bytes.extend(entry.digest.0);
+        bytes.extend(entry.contents.digest.0);
     }
     bytes.extend(Digest::of(&bytes).0);
     bytes
@@ -153,9 +172,9 @@ fn parse(bytes: &[u8]) -> Option<List> {
         for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
             *word = u64::from_le_bytes(bytes.try_into().ok()?);
         }
-        let [device, inode, size, modified, changed, hashed] = words;
-        let digest = Digest(bytes[WORDS * 8..].try_into().ok()?);
-        Some(([device, inode], HashedFile { state: [size, modified, changed], hashed, digest }))
+        let [device, inode, size, modified, changed, read, turned] = words;
+        let contents = Contents { digest: Digest(bytes[WORDS * 8..].try_into().ok()?), turned: turned != 0 };
+        Some(([device, inode], ReadFile { state: [size, modified, changed], read, contents }))
     };
     entries.chunks_exact(ENTRY).map(entry).collect()
 }
@@ -166,12 +185,13 @@ mod tests {
 
     #[test]
     fn a_list_is_read_back_whole_or_not_at_all() {
-        let known = |n: u64| HashedFile { state: [n, n + 1, n + 2], hashed: n + 3, digest: Digest::of(&[n as u8]) };
+        let contents = |n: u64| Contents { digest: Digest::of(&[n as u8]), turned: n % 2 == 1 };
+        let known = |n: u64| ReadFile { state: [n, n + 1, n + 2], read: n + 3, contents: contents(n) };
         let list: List = (0..5).map(|n| ([7, n], known(n))).collect();
         let bytes = bytes_of(&list);
         let read = parse(&bytes).expect("what was written");
         assert_eq!(read.len(), 5);
-        assert!((0..5).all(|n| read[&[7, n]].state == [n, n + 1, n + 2] && read[&[7, n]].digest == known(n).digest));
+        assert!((0..5).all(|n| read[&[7, n]].state == [n, n + 1, n + 2] && read[&[7, n]].contents == contents(n)));
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 4;

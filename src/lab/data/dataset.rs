@@ -262,7 +262,12 @@ impl Dataset {
     }
 
     /// What is to be said beside every result of these images.
-    pub fn incomplete(&self) -> Option<String> {
+    pub fn noticed(&self) -> Cautions {
+        self.incomplete().into_iter().chain(self.copied()).chain(self.lying()).collect()
+    }
+
+    /// What could not be read.
+    fn incomplete(&self) -> Option<String> {
         let first = self.skipped.first()?;
         let n = self.skipped.len();
         Some(format!("{}: {n} skipped as it was read, the first of them {}: {}", self.name, first.name, first.why))
@@ -273,13 +278,34 @@ impl Dataset {
         self.source.likeness(self.rows[row] as usize)
     }
 
+    pub(super) fn is_to_be_turned(&self, row: usize) -> bool {
+        self.source.is_to_be_turned(self.rows[row] as usize)
+    }
+
+    /// How many pictures are read as they are stored though their files say that they are to be turned.
+    pub(super) fn unturned(&self) -> usize {
+        (0..self.len()).filter(|&row| self.is_to_be_turned(row)).count()
+    }
+
+    fn lying(&self) -> Option<String> {
+        let unturned = self.unturned();
+        (unturned > 0).then(|| {
+            format!(
+                "{unturned} of the {} pictures of {} are to be turned or mirrored before they are shown, as their files say (EXIF), and are read as \
+                 they are stored",
+                self.len(),
+                self.name
+            )
+        })
+    }
+
     /// What was noticed of the generator that drew the images, where one did.
     pub fn drawn_by(&self) -> Cautions {
         self.source.noticed()
     }
 
     /// What is to be said where many images are there several times. Where all are one image it stands for none.
-    pub fn copied(&self) -> Option<String> {
+    fn copied(&self) -> Option<String> {
         /// Fewer change no interval by much.
         const SHARE: f64 = 0.01;
         /// How many images there are, and how many with their labels.

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use super::contents::{Contents, contents};
 use super::listing::list;
 use super::numbering::Classes;
 use super::pictures::{Labelled, PictureFiles, Pictures};
 use super::window::View;
-use super::{Dataset, contents, picture};
+use super::{Dataset, picture};
 use crate::core::{Cx, Digest, Error, Result};
 
 struct Folder {
@@ -33,17 +34,12 @@ pub(super) fn load(
         listing.files = rows.iter().map(|&row| listing.files[row].clone()).collect();
         listing.labels = rows.iter().map(|&row| listing.labels[row]).collect();
     }
-    let (digests, oldest) = contents::digests(cx, &root, &listing.files)?;
+    let (contents, oldest) = contents(cx, &root, &listing.files)?;
     cx.record_hashed(&root, oldest);
-    let line = |(file, digest): (&PathBuf, &Digest)| format!("{} {}\n", file.display(), digest.hex());
-    let digest = Digest::of(listing.files.iter().zip(&digests).map(line).collect::<String>().as_bytes());
+    let line = |(file, of): (&PathBuf, &Contents)| format!("{} {}\n", file.display(), of.digest.hex());
+    let digest = Digest::of(listing.files.iter().zip(&contents).map(line).collect::<String>().as_bytes());
     let files = Folder { root, files: listing.files };
-    let labelled = Labelled {
-        labels: listing.labels,
-        classes: listing.classes,
-        numbered: listing.numbered,
-        likeness: digests.iter().map(Digest::as_u64).collect(),
-    };
+    let labelled = Labelled { labels: listing.labels, classes: listing.classes, numbered: listing.numbered, contents };
     Pictures::load(cx, name, files, labelled, view, digest)
 }
 

@@ -59,6 +59,10 @@ impl Source for Joined {
         self.find(index).map_or(0, |(part, row)| self.parts[part].likeness(row))
     }
 
+    fn is_to_be_turned(&self, index: usize) -> bool {
+        self.find(index).is_some_and(|(part, row)| self.parts[part].is_to_be_turned(row))
+    }
+
     fn noticed(&self) -> Cautions {
         let mut all = Cautions::default();
         self.parts.iter().for_each(|part| all.extend(&part.drawn_by()));

@@ -16,13 +16,14 @@ impl Object for Dataset {
     fn summary(&self) -> String {
         let [c, h, w] = self.shape();
         format!(
-            "data {}: {} images {c} x {h} x {w}, {} classes{}, edge {}{}",
+            "data {}: {} images {c} x {h} x {w}, {} classes{}, edge {}{}{}",
             self.name,
             self.len(),
             self.classes().len(),
             self.numbering().map_or(String::new(), |how| format!(" numbered {how}")),
             self.edge().name(),
-            if self.skipped().is_empty() { String::new() } else { format!(", {} skipped", self.skipped().len()) }
+            if self.skipped().is_empty() { String::new() } else { format!(", {} skipped", self.skipped().len()) },
+            if self.unturned() == 0 { String::new() } else { format!(", {} not turned as EXIF says", self.unturned()) }
         )
     }
 
@@ -95,6 +96,9 @@ impl Object for Dataset {
         if !self.skipped().is_empty() {
             let each = self.skipped().iter().map(|one| serde_json::json!({ "name": one.name, "why": one.why }));
             json["skipped"] = each.collect();
+        }
+        if self.unturned() > 0 {
+            json["not_turned"] = self.unturned().into();
         }
         json
     }

@@ -5,7 +5,8 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use image::{DynamicImage, GrayImage, ImageFormat, ImageReader, RgbImage};
+use image::metadata::Orientation;
+use image::{DynamicImage, GrayImage, ImageDecoder, ImageFormat, ImageReader, RgbImage};
 
 use super::jpeg::{self, Unread};
 use super::tiff;
@@ -44,6 +45,13 @@ pub fn read(path: &Path) -> Result<DynamicImage> {
 pub(super) fn dimensions(path: &Path, bytes: &[u8]) -> Result<(u32, u32)> {
     let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(image::ImageError::from);
     reader.and_then(ImageReader::into_dimensions).map_err(|e| Error::file(path, e))
+}
+
+/// Whether a picture is to be turned or mirrored before it is shown, as its file says (EXIF). Where that can't be understood, no reader
+/// turns it.
+pub(crate) fn is_to_be_turned(format: ImageFormat, bytes: &[u8]) -> bool {
+    let said = ImageReader::with_format(Cursor::new(bytes), format).into_decoder().and_then(|mut it| it.orientation());
+    said.is_ok_and(|orientation| orientation != Orientation::NoTransforms)
 }
 
 /// The picture that these bytes are; `path` is where an error says that they lie.

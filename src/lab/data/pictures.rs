@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::contents::Contents;
 use super::memory::byte_to_float;
 use super::resample::resize;
 use super::window::{PixelWindow, View, resized_side};
@@ -32,13 +33,13 @@ pub(super) struct Labelled {
     pub classes: Vec<String>,
     /// Ends the sentence "classes are numbered".
     pub numbered: String,
-    /// One per picture, equal where their stored bytes are.
-    pub likeness: Vec<u64>,
+    /// One per picture.
+    pub contents: Vec<Contents>,
 }
 
 pub(super) struct Pictures<F> {
     files: F,
-    likeness: Vec<u64>,
+    contents: Vec<Contents>,
     view: View,
     /// The square that is seen and its margin; all of the image without it.
     canvas: CropAndMargin,
@@ -51,7 +52,7 @@ impl<F: PictureFiles> Pictures<F> {
     pub fn load(cx: &Cx, name: &str, files: F, of: Labelled, view: &View, digest: Digest) -> Result<Dataset> {
         let (canvas, side) = sides(cx, &files, view)?;
         let digest = Digest::of_parts(&[&digest.0, view.seen(canvas).as_bytes()]);
-        let source = Self { files, likeness: of.likeness, view: *view, canvas, side };
+        let source = Self { files, contents: of.contents, view: *view, canvas, side };
         let set = Dataset::new(name, Arc::new(source), of.labels, of.classes, View::edge(canvas), digest)?;
         Ok(set.numbered(of.numbered))
     }
@@ -115,7 +116,11 @@ impl<F: PictureFiles> Source for Pictures<F> {
     }
 
     fn likeness(&self, index: usize) -> u64 {
-        self.likeness[index]
+        self.contents[index].likeness()
+    }
+
+    fn is_to_be_turned(&self, index: usize) -> bool {
+        self.contents[index].turned
     }
 
     fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use super::contents::Contents;
 use super::memory::numbered_classes;
 use super::numbering::Classes;
 use crate::core::{Cx, Digest, Error, Result, in_parallel, suggestion};
@@ -152,43 +153,38 @@ fn range_of_numbers(what: &str) -> Result<Option<Vec<String>>> {
 pub(super) struct Indexed<P> {
     pub pictures: Vec<P>,
     pub labels: Vec<i64>,
-    pub digests: Vec<Digest>,
+    pub contents: Vec<Contents>,
 }
 
 impl<P> Default for Indexed<P> {
     fn default() -> Self {
-        Self { pictures: vec![], labels: vec![], digests: vec![] }
+        Self { pictures: vec![], labels: vec![], contents: vec![] }
     }
 }
 
 impl<P> Indexed<P> {
-    pub fn push(&mut self, picture: P, label: i64, digest: Digest) {
+    pub fn push(&mut self, picture: P, label: i64, contents: Contents) {
         self.pictures.push(picture);
         self.labels.push(label);
-        self.digests.push(digest);
+        self.contents.push(contents);
     }
 
     pub fn extend(&mut self, other: Self) {
         self.pictures.extend(other.pictures);
         self.labels.extend(other.labels);
-        self.digests.extend(other.digests);
+        self.contents.extend(other.contents);
     }
 
     /// Those of these rows, or all, with the digest of pictures and labels in this order: the same however they are divided.
     pub fn choose(self, rows: Option<Vec<usize>>) -> (Self, Digest) {
         let rows = rows.unwrap_or_else(|| (0..self.pictures.len()).collect());
-        let line = |&row: &usize| format!("{} {}\n", self.labels[row], self.digests[row].hex());
+        let line = |&row: &usize| format!("{} {}\n", self.labels[row], self.contents[row].digest.hex());
         let digest = Digest::of(rows.iter().map(line).collect::<String>().as_bytes());
         let labels = rows.iter().map(|&row| self.labels[row]).collect();
-        let digests = rows.iter().map(|&row| self.digests[row]).collect();
+        let contents = rows.iter().map(|&row| self.contents[row]).collect();
         let mut pictures: Vec<Option<P>> = self.pictures.into_iter().map(Some).collect();
         let pictures = rows.iter().filter_map(|&row| pictures[row].take()).collect();
-        (Self { pictures, labels, digests }, digest)
-    }
-
-    /// A number per picture that tells its bytes from others'.
-    pub fn likeness(&self) -> Vec<u64> {
-        self.digests.iter().map(Digest::as_u64).collect()
+        (Self { pictures, labels, contents }, digest)
     }
 
     /// What the classes are called: as the caller says, as the files do, or by their numbers.

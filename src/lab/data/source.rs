@@ -33,6 +33,11 @@ pub trait Source: Send + Sync {
         hasher.finish()
     }
 
+    /// Whether a file says that image `index` is to be turned or mirrored, which `read` does not.
+    fn is_to_be_turned(&self, _index: usize) -> bool {
+        false
+    }
+
     /// What image `index` was drawn to show, by name, where that is known.
     fn attributes(&self, _index: usize) -> Vec<(&'static str, Value)> {
         vec![]

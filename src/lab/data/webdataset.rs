@@ -7,12 +7,13 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::contents::Contents;
 use super::numbering::Classes;
 use super::pictures::{Labelled, PictureFiles, Pictures};
 use super::shards::{Indexed, read_in_order};
 use super::window::View;
 use super::{Dataset, picture};
-use crate::core::{Cx, Digest, Error, Result};
+use crate::core::{Cx, Error, Result};
 
 /// Endings of pictures, as a sample's file has them after the first dot of its name.
 const PICTURES: [&str; 9] = picture::ENDINGS;
@@ -88,7 +89,7 @@ pub(super) fn load(
         1 => format!("{by}; a sample without a picture is left out"),
         n => format!("{by}; {n} samples without a picture are left out"),
     };
-    let of = Labelled { likeness: chosen.likeness(), labels: chosen.labels, classes, numbered };
+    let of = Labelled { contents: chosen.contents, labels: chosen.labels, classes, numbered };
     Pictures::load(cx, name, Shards { paths, pictures: chosen.pictures }, of, view, digest)
 }
 
@@ -98,7 +99,7 @@ const WANTED: &str = "a sample is a picture (.jpg, .jpeg, .png, .gif, .webp or .
 /// The files of one sample.
 #[derive(Default)]
 struct Sample {
-    picture: Option<(StoredPicture, Digest)>,
+    picture: Option<(StoredPicture, Contents)>,
     /// Of a file of its own.
     label: Option<i64>,
     recorded: Recorded,
@@ -163,13 +164,12 @@ fn index(shard: usize, path: &Path, stop: &AtomicBool) -> Result<Index> {
         };
         if PICTURES.contains(&&*ending) {
             let bytes = read()?;
-            picture::check_whole(&inside(), &bytes)?;
-            let digest = Digest::of(&bytes);
+            let contents = Contents::of(&inside(), &bytes)?;
             if let Some((other, _)) = &sample.picture {
                 let told = format!("a sample with two pictures, this one and {}", other.name.display());
                 return Err(Error::file(&inside(), told).hint(WANTED));
             }
-            sample.picture = Some((StoredPicture { shard, at, size, name }, digest));
+            sample.picture = Some((StoredPicture { shard, at, size, name }, contents));
         } else if ending == LABEL || ending == RECORD {
             let told = label(&read()?, ending == RECORD);
             match (told, ending == RECORD) {

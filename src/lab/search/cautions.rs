@@ -10,7 +10,7 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     let mut cautions = plan.model.cautions();
     cautions.extend(&plan.space.cautions(!plan.levels.is_empty()));
     cautions.extend(&plan.data.drawn_by());
-    plan.data.incomplete().into_iter().chain(plan.data.copied()).for_each(|caution| cautions.add(caution));
+    cautions.extend(&plan.data.noticed());
     plan.search.caution().into_iter().for_each(|caution| cautions.add(caution));
     plan.model.renumbered(plan.data).into_iter().for_each(|caution| cautions.add(caution));
     let noticed = [agreement(plan, rows), stuck(plan, rows), short(plan, rows)];

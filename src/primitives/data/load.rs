@@ -102,7 +102,8 @@ pub static LOAD: Primitive = Primitive {
             bytes of libjpeg-turbo, as Pillow has it: 200 of 200 photographs of ImageNet agree in every value. Those in CMYK are not \
             held to that (1.7% of the pixels of one differ, by 1 of 255). WebP files, lossy or not, and TIFF files are decoded to Pillow's bytes (60 and \
             96 files agree in every value); alpha is dropped, as `convert(\"RGB\")` does. Pictures lie as they are stored: what EXIF says of turning \
-            them is not done, as torchvision does not (Hugging Face's datasets does). Of TIFF one page of grey or RGB in 8 bits is read, with alpha or \
+            them is not done, as torchvision does not (Hugging Face's datasets does); how many those are stands in the set's summary and in \
+            the cautions of its results. Of TIFF one page of grey or RGB in 8 bits is read, with alpha or \
             without, packed by LZW, deflate, PackBits or not; 16 bits, floats, CMYK, palettes, several pages, pictures that are to be turned and \
             animated WebP are refused.\n\n\
             Images of a folder are decoded when they are used, always to three channels; everything else is checked before this returns, \

@@ -16,8 +16,8 @@ use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use super::columns::PictureColumns;
 use super::page::{FoundPage, PagePacking, StoredPage, damaged, header};
 use super::{open, row_of};
-use crate::core::{Budget, Digest, Error, Result};
-use crate::data::picture;
+use crate::core::{Budget, Error, Result};
+use crate::data::contents::Contents;
 use crate::data::shards::Indexed;
 
 /// A picture of a page that is unpacked.
@@ -87,7 +87,7 @@ pub(super) fn index(
                 Error::file(at.path, "its pictures are packed by how they differ from each other (DELTA_BYTE_ARRAY)")
                     .hint("write the column plainly: pyarrow.parquet.write_table(table, path)")
             })?;
-            picture::check_whole(&here, value.data())?;
+            let contents = Contents::of(&here, value.data())?;
             let (Some((label, name)), Ok(at), Ok(size)) =
                 (labelled.next(), u32::try_from(inside.start), u32::try_from(inside.len()))
             else {
@@ -95,7 +95,7 @@ pub(super) fn index(
             };
             let name = name.unwrap_or_else(|| PathBuf::from(format!("row {row}")));
             let picture = StoredImage { page: numbers[page], at, size, row, name };
-            found.pictures.push(picture, label, Digest::of(value.data()));
+            found.pictures.push(picture, label, contents);
             row += 1;
         }
         Ok(())

@@ -89,7 +89,7 @@ pub(super) fn load(
     let rows = choose(all.pictures.len());
     let (chosen, digest) = all.choose(rows);
     let numbered = if told { "by their labels, which the file names" } else { "by their labels" };
-    let of = Labelled { likeness: chosen.likeness(), labels: chosen.labels, classes, numbered: numbered.into() };
+    let of = Labelled { contents: chosen.contents, labels: chosen.labels, classes, numbered: numbered.into() };
     let files = ParquetFiles { paths, pages, pictures: chosen.pictures, unpacked: Unpacked::default() };
     Pictures::load(cx, name, files, of, view, digest)
 }

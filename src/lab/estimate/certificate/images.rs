@@ -26,7 +26,7 @@ impl CertifiedImages {
             rows,
             of: (set.name.clone(), set.digest()),
             moved_by: None,
-            cautions: prepared(set).into_iter().chain(set.incomplete()).chain(set.copied()).collect(),
+            cautions: prepared(set).into_iter().chain(set.noticed().iter().map(Into::into)).collect(),
             set: set.clone(),
         }
     }
