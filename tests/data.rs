@@ -477,6 +477,74 @@ fn records(n: usize, first: u8, labels: usize) -> Vec<u8> {
     (0..n).flat_map(|i| [vec![3; labels - 1], vec![first + i as u8], vec![7 * i as u8; 3072]].concat()).collect()
 }
 
+/// The same as Python 2 pickled it for CIFAR's Python versions, whose array is the state of a `numpy.ndarray`.
+fn pickled(records: &[u8], labels: &[&str]) -> Vec<u8> {
+    let text = |text: &str| [&[b'U', text.len() as u8], text.as_bytes()].concat();
+    let records: Vec<&[u8]> = records.chunks(labels.len() + 3072).collect();
+    let mut all = b"\x80\x02}q\x01(".to_vec();
+    for (at, name) in labels.iter().enumerate() {
+        all.extend(
+            [text(name), b"](".to_vec(), records.iter().flat_map(|record| [b'K', record[at]]).collect(), vec![b'e']]
+                .concat(),
+        );
+    }
+    let pixels: Vec<u8> = records.iter().flat_map(|record| &record[labels.len()..]).copied().collect();
+    all.extend(
+        [text("data"), b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01K".to_vec()]
+            .concat(),
+    );
+    all.extend(
+        [&[records.len() as u8][..], b"M\x00\x0c\x86cnumpy\ndtype\nU\x02u1K\x00K\x01\x87R(K\x03U\x01|NNN"].concat(),
+    );
+    all.extend(
+        [b"J\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89T", &(pixels.len() as u32).to_le_bytes()[..], &pixels, b"tbu."]
+            .concat(),
+    );
+    all
+}
+
+/// What torchvision downloads is the data set that the binary versions are.
+#[test]
+fn pickles_of_cifar_are_what_the_binary_versions_are() -> Outcome {
+    let root = tempfile::tempdir()?;
+    let cx = Cx::default();
+    let path = |file: &str| root.path().join(file).display().to_string();
+    let get = |file: &str| load(&cx, &path(file), &Load::default());
+    for folder in ["cifar-10-batches-py", "cifar-100-python"] {
+        std::fs::create_dir_all(root.path().join(folder))?;
+    }
+    // Bytes of one image are text by chance, those of the other can't be.
+    let ten = [records(1, 8, 1), vec![9], vec![255; 3072]].concat();
+    std::fs::write(path("ten.bin"), &ten)?;
+    std::fs::write(path("cifar-10-batches-py/test_batch"), pickled(&ten, &["labels"]))?;
+    for file in ["cifar-10-batches-py", "cifar-10-batches-py/test_batch", "."] {
+        assert_eq!(get(file)?.digest(), get("ten.bin")?.digest(), "{file}");
+    }
+    let missing = load(&cx, &path("cifar-10-batches-py"), &Load { split: Some("train".into()), ..Load::default() });
+    assert!(message(missing).contains("data_batch_1: no such file"));
+    let names = [b"\x80\x02}(U\x0blabel_names](".to_vec(), b"U\x01a".repeat(10), b"eu.".to_vec()].concat();
+    std::fs::write(path("cifar-10-batches-py/batches.meta"), names)?;
+    assert_eq!(get("cifar-10-batches-py")?.classes(), ["a"; 10]);
+    let hundred = records(3, 97, 2);
+    std::fs::write(path("hundred.bin"), &hundred)?;
+    let pickle = pickled(&hundred, &["coarse_labels", "fine_labels"]);
+    std::fs::write(path("cifar-100-python/test"), &pickle)?;
+    std::fs::write(path("cifar-100-python/meta"), b"\x80\x02}.")?;
+    assert_eq!(get("cifar-100-python")?.digest(), get("hundred.bin")?.digest());
+    for (what, bytes, wanted) in [
+        ("labels", pickled(&ten, &["targets"]), "neither \"labels\""),
+        ("dict", b"\x80\x02}U\x01aK\x01s.".to_vec(), "no array under \"data\""),
+        ("class", pickled(&[vec![10], vec![0; 3072]].concat(), &["labels"]), "label 10"),
+        ("cut", pickle[..5000].to_vec(), "breaks off"),
+        ("columns", pickle.iter().map(|&byte| if byte == 0x89 { 0x88 } else { byte }).collect(), "columns come first"),
+    ] {
+        std::fs::write(path(what), bytes)?;
+        let said = message(get(what));
+        assert!(said.contains(wanted), "{what}: {said}");
+    }
+    Ok(())
+}
+
 #[test]
 fn published_data_sets_are_found_by_name_and_by_folder() -> Outcome {
     let root = tempfile::tempdir()?;

@@ -179,7 +179,7 @@ fn journal(desk: &mut Desk, bytes: &[u8]) -> Answer {
     Ok(said.join(" ") + cx.printed().as_str())
 }
 
-const TARGETS: [Target; 26] = [
+const TARGETS: [Target; 27] = [
     Target { name: "safetensors", mend: as_they_are, read: |_, bytes| weights(bytes) },
     Target { name: "torch_zip", mend: as_they_are, read: |_, bytes| weights(bytes) },
     Target { name: "torch_legacy", mend: as_they_are, read: |_, bytes| weights(bytes) },
@@ -268,6 +268,7 @@ const TARGETS: [Target; 26] = [
         },
     },
     Target { name: "cifar", mend: as_they_are, read: |desk, bytes| desk.load(&desk.put("c.bin", bytes)) },
+    Target { name: "cifar_pickle", mend: as_they_are, read: |desk, bytes| desk.load(&desk.put("c", bytes)) },
     Target { name: "mat", mend: as_they_are, read: |desk, bytes| desk.load(&desk.put("d.mat", bytes)) },
     Target { name: "journal", mend: mend_journal, read: journal },
     Target {

@@ -31,6 +31,7 @@ mod number;
 mod origins;
 mod packed;
 pub mod permissions;
+pub mod pickle;
 pub mod process;
 mod progress;
 pub mod python;

@@ -3,14 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::cifar_pickle::{self, IMAGE};
 use super::memory::{Memory, Raw, StoredPixels, check_held, numbered_classes};
-use crate::core::{Budget, Cx, Digest, Error, Result};
+use crate::core::{Budget, Cx, Digest, Error, ErrorKind, Result};
 
 const CLASSES: [&str; 10] = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"];
 
-const IMAGE: usize = 3 * 32 * 32;
-
-/// Which of the two a file holds, by the length of its records.
+/// Which of the two a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Version {
     Ten,
@@ -18,20 +17,24 @@ enum Version {
 }
 
 impl Version {
-    const fn record(self) -> usize {
+    /// Labels before each image.
+    const fn labels(self) -> usize {
         match self {
-            Self::Ten => IMAGE + 1,
-            Self::Hundred => IMAGE + 2,
+            Self::Ten => 1,
+            Self::Hundred => 2,
         }
     }
 
-    fn of(path: &Path) -> Result<Self> {
-        let size = std::fs::metadata(path).map_err(|e| Error::file(path, e))?.len();
-        let fits = |version: Self| size > 0 && size % version.record() as u64 == 0;
-        let version = [Self::Ten, Self::Hundred].into_iter().find(|&version| fits(version));
-        version.ok_or_else(|| {
-            Error::file(
-                path,
+    const fn record(self) -> usize {
+        self.labels() + IMAGE
+    }
+
+    /// By the length of its records.
+    fn of_size(size: usize) -> Result<Self> {
+        let fits = |version: &Self| size > 0 && size.is_multiple_of(version.record());
+        [Self::Ten, Self::Hundred].into_iter().find(fits).ok_or_else(|| {
+            Error::new(
+                ErrorKind::File,
                 format!("{size} bytes are no whole number of records of 3073 (CIFAR-10) or 3074 (CIFAR-100)"),
             )
             .hint(
@@ -41,27 +44,44 @@ impl Version {
     }
 }
 
-/// Reads whole files of records, one after the other.
+/// Reads whole files of records, one after the other, or of what Python holds of them.
 pub(super) fn read(cx: &Cx, paths: &[PathBuf]) -> Result<Raw> {
     let (mut pixels, mut labels, mut digests) = (Vec::new(), Vec::new(), Vec::new());
-    let mut version = None;
+    let mut first: Option<(Version, Vec<String>)> = None;
     let mut total = 0;
     for path in paths {
-        let found = Version::of(path)?;
-        if *version.get_or_insert(found) != found {
-            return Err(Error::file(path, "files of CIFAR-10 and CIFAR-100 together"));
-        }
         total += std::fs::metadata(path).map_err(|e| Error::file(path, e))?.len();
         check_held(total).map_err(|e| e.during(&path.display().to_string()))?;
     }
     let budget = Budget::new(cx, total, Budget::PLAIN);
-    let version = version.ok_or_else(|| Error::internal("no CIFAR files"))?;
-    let classes = match version {
-        Version::Ten => CLASSES.map(String::from).to_vec(),
-        Version::Hundred => fine_names(cx, &paths[0])?,
-    };
     for path in paths {
-        let bytes = budget.file(path)?;
+        let pickled = cifar_pickle::is_pickle(path);
+        let (version, bytes) = match pickled {
+            true => {
+                let (labels, bytes) = cifar_pickle::records(path, &budget)?;
+                (if labels == Version::Ten.labels() { Version::Ten } else { Version::Hundred }, bytes)
+            }
+            false => {
+                let bytes = budget.file(path)?;
+                (Version::of_size(bytes.len()).map_err(|error| error.at(path))?, bytes)
+            }
+        };
+        let (of_first, classes) = match &mut first {
+            Some(first) => first,
+            None => {
+                let named = if pickled { cifar_pickle::names(path, version.labels(), &budget)? } else { None };
+                let classes = match (version, named) {
+                    (Version::Ten, Some(names)) if names.len() == 10 => names,
+                    (Version::Hundred, Some(names)) if names.len() == 100 => names,
+                    (Version::Ten, _) => CLASSES.map(String::from).to_vec(),
+                    (Version::Hundred, _) => fine_names(cx, path)?,
+                };
+                first.insert((version, classes))
+            }
+        };
+        if *of_first != version {
+            return Err(Error::file(path, "files of CIFAR-10 and CIFAR-100 together"));
+        }
         digests.push(Digest::of(&bytes));
         for (i, record) in bytes.chunks_exact(version.record()).enumerate() {
             budget.step()?;
@@ -83,6 +103,7 @@ pub(super) fn read(cx: &Cx, paths: &[PathBuf]) -> Result<Raw> {
         }
     }
     let digest = Digest::of_parts(&digests.iter().map(|d| &d.0[..]).collect::<Vec<_>>());
+    let (_, classes) = first.ok_or_else(|| Error::internal("no CIFAR files"))?;
     let images = Memory::new(StoredPixels::Bytes(pixels), [3, 32, 32]);
     Ok(Raw { images, labels, classes: Some(classes), digest })
 }

@@ -9,6 +9,8 @@ use crate::core::{Cx, Error, Result, suggestion};
 pub(super) struct Layout {
     /// Folder that the published archive unpacks to.
     below: Option<&'static str>,
+    /// A file of the archive that is there too, where the parts' names alone tell too little.
+    beside: Option<&'static str>,
     /// Names of the parts and of the files of each. All are needed.
     parts: &'static [(&'static str, &'static [&'static str])],
     read: fn(&Cx, &[PathBuf], Option<&Path>) -> Result<Raw>,
@@ -16,12 +18,14 @@ pub(super) struct Layout {
 
 static IDX: Layout = Layout {
     below: None,
+    beside: None,
     parts: &[("train", &["train-images-idx3-ubyte"]), ("test", &["t10k-images-idx3-ubyte"])],
     read: |cx, files, labels| idx::read(cx, &files[0], labels),
 };
 
 static CIFAR10: Layout = Layout {
     below: Some("cifar-10-batches-bin"),
+    beside: None,
     parts: &[
         (
             "train",
@@ -34,12 +38,31 @@ static CIFAR10: Layout = Layout {
 
 static CIFAR100: Layout = Layout {
     below: Some("cifar-100-binary"),
+    beside: None,
     parts: &[("train", &["train.bin"]), ("test", &["test.bin"])],
+    read: |cx, files, _| cifar::read(cx, files),
+};
+
+static CIFAR10_PICKLES: Layout = Layout {
+    below: Some("cifar-10-batches-py"),
+    beside: None,
+    parts: &[
+        ("train", &["data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5"]),
+        ("test", &["test_batch"]),
+    ],
+    read: |cx, files, _| cifar::read(cx, files),
+};
+
+static CIFAR100_PICKLES: Layout = Layout {
+    below: Some("cifar-100-python"),
+    beside: Some("meta"),
+    parts: &[("train", &["train"]), ("test", &["test"])],
     read: |cx, files, _| cifar::read(cx, files),
 };
 
 static SVHN: Layout = Layout {
     below: None,
+    beside: None,
     parts: &[("train", &["train_32x32.mat"]), ("test", &["test_32x32.mat"]), ("extra", &["extra_32x32.mat"])],
     read: |cx, files, _| mat::read(cx, &files[0]),
 };
@@ -56,9 +79,10 @@ pub(super) fn of(name: &str) -> &'static Layout {
 
 /// The layout of a folder that holds at least one of its files.
 pub(super) fn recognise(folder: &Path) -> Option<&'static Layout> {
-    [&IDX, &CIFAR10, &CIFAR100, &SVHN].into_iter().find(|layout| {
+    [&IDX, &CIFAR10, &CIFAR100, &CIFAR10_PICKLES, &CIFAR100_PICKLES, &SVHN].into_iter().find(|layout| {
         let mut files = layout.parts.iter().flat_map(|(_, files)| *files);
-        files.any(|file| layout.place(folder, file).is_some())
+        let beside = layout.beside.is_none_or(|file| layout.place(folder, file).is_some());
+        beside && files.any(|file| layout.place(folder, file).is_some())
     })
 }
 

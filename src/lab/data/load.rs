@@ -9,7 +9,7 @@ use super::memory::{Raw, numbered_classes};
 use super::numbering::Classes;
 use super::shards::{ShardKind, shards};
 use super::window::{PixelWindow, View};
-use super::{Dataset, ParquetColumns, cifar, fetch, folder, idx, layout, mat, npz, parquet, webdataset};
+use super::{Dataset, ParquetColumns, cifar, cifar_pickle, fetch, folder, idx, layout, mat, npz, parquet, webdataset};
 use crate::core::{Cx, Digest, Error, Result, nearest, random};
 
 /// How to load a data set.
@@ -34,7 +34,7 @@ pub struct Load {
 const FASHION: [&str; 10] =
     ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"];
 
-/// Loads a data set known by name from the data folder, or an IDX file, a binary file of CIFAR-10 or CIFAR-100, a `.npz` or
+/// Loads a data set known by name from the data folder, or an IDX file, a file of CIFAR-10 or CIFAR-100, a `.npz` or
 /// `.mat` file, or a folder of images or of published files. All but the pixels of image folders is checked before this
 /// returns.
 pub fn load(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
@@ -128,9 +128,10 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
         "bin" => cifar::read(cx, std::slice::from_ref(&path))?,
         _ if is_idx => idx::read(cx, &path, how.labels.as_deref())?,
         "mat" => mat::read(cx, &path)?,
+        _ if cifar_pickle::is_pickle(&path) => cifar::read(cx, std::slice::from_ref(&path))?,
         _ => {
             return Err(Error::file(&path, "not a data set that can be read").hint(
-                "known: IDX files, CIFAR's .bin files, SVHN's .mat files, .npz files, .tar and .parquet shards and image folders",
+                "known: IDX files, CIFAR's files, binary or Python's, SVHN's .mat files, .npz files, .tar and .parquet shards and image folders",
             ));
         }
     };

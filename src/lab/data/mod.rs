@@ -3,6 +3,7 @@
 mod attributes;
 mod choose;
 mod cifar;
+mod cifar_pickle;
 mod contents;
 mod dataset;
 mod drawn;

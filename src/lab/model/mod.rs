@@ -8,7 +8,6 @@ mod layer;
 mod load;
 mod memory_format;
 mod module;
-mod pickle;
 mod probe;
 mod program;
 mod python;

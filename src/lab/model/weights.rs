@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use tch::Kind;
 
-use super::pickle::{Id, Pickle, PickleValue, Storage, TensorView, refused};
+use crate::core::pickle::{Id, Pickle, PickleValue, Storage, TensorView, refused};
 use crate::core::{Budget, Cx, Error, ErrorKind, Packed, Result, Tensor, cut, strict_json};
 
 /// Tensors by the names that the file gives them; numbers of other widths than 32 bits are already float32.
@@ -410,7 +410,7 @@ fn tensors(
         let view = match pickle.node(*id) {
             PickleValue::Tensor(view) => view,
             // It may be a tensor of another make, which the network would lack.
-            PickleValue::Unmade(constructor) => return Err(refused(constructor).during(&what())),
+            PickleValue::Unmade(constructor, _) => return Err(refused(constructor).during(&what())),
             // Numbers beside the tensors, such as an epoch, are no weights.
             _ => continue,
         };

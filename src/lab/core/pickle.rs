@@ -1,6 +1,6 @@
 //! A reader of the pickles that `torch.save` writes. It runs no code: it knows the few constructors that tensors,
-//! containers and numbers are made of. What every other one would make is not made: only its name is kept, to be refused by where
-//! weights were wanted.
+//! containers and numbers are made of. What every other one would make is not made: only its name and its state are kept, to be refused
+//! where weights were wanted.
 //!
 //! Opcodes: Python's `pickletools`. Constructors: `torch/_utils.py` and `torch/serialization.py`.
 
@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use tch::Kind;
 
-use crate::core::{Budget, Error, ErrorKind, Result, cut};
+use super::{Budget, Error, ErrorKind, Result, cut};
 
 /// Index of a node in its pickle. Nodes refer to each other by index, so that shared and circular ones do no harm.
 pub type Id = usize;
@@ -30,8 +30,8 @@ pub enum PickleValue {
     Global(Rc<str>),
     Storage(Rc<Storage>),
     Tensor(Rc<TensorView>),
-    /// What a constructor of this name, which is not run, would have made.
-    Unmade(Rc<str>),
+    /// What a constructor of this name, which is not run, would have made, and the state that it would have been given.
+    Unmade(Rc<str>, Option<Id>),
 }
 
 /// What a value takes: its node, and its place on the stack, which a container takes over.
@@ -83,7 +83,7 @@ impl Pickle {
 
     /// The constructors that it asks to run, in its order.
     pub fn unmade(&self) -> impl Iterator<Item = &str> {
-        self.nodes.iter().filter_map(|node| if let PickleValue::Unmade(name) = node { Some(&**name) } else { None })
+        self.nodes.iter().filter_map(|node| if let PickleValue::Unmade(name, _) = node { Some(&**name) } else { None })
     }
 
     /// The pairs of a dict whose keys are strings or integers.
@@ -162,6 +162,16 @@ impl<'a> PickleReader<'a> {
         self.string(bytes).map(PickleValue::Str)
     }
 
+    /// A string of Python 2, which held bytes as well as text.
+    fn text_or_bytes(&mut self, width: usize) -> Result<PickleValue> {
+        let bytes = self.counted(width)?;
+        self.budget.take(bytes.len() as u64, WHAT)?;
+        Ok(match std::str::from_utf8(bytes) {
+            Ok(text) => PickleValue::Str(text.into()),
+            Err(_) => PickleValue::Bytes(bytes.to_vec()),
+        })
+    }
+
     fn held(&mut self, width: usize) -> Result<PickleValue> {
         let bytes = self.counted(width)?;
         self.budget.take(bytes.len() as u64, WHAT)?;
@@ -229,7 +239,7 @@ impl<'a> PickleReader<'a> {
         self.budget.items::<Id>(items.len(), WHAT)?;
         match &mut self.nodes[list] {
             PickleValue::List(values) => values.extend(items),
-            PickleValue::Unmade(_) => {}
+            PickleValue::Unmade(..) => {}
             _ => return Err(bad("the pickle appends to something that is no list")),
         }
         Ok(())
@@ -241,7 +251,7 @@ impl<'a> PickleReader<'a> {
             PickleValue::Dict(pairs) if items.len().is_multiple_of(2) => {
                 pairs.extend(items.chunks(2).map(|pair| (pair[0], pair[1])))
             }
-            PickleValue::Unmade(_) => {}
+            PickleValue::Unmade(..) => {}
             _ => return Err(bad("the pickle sets keys of something that is no dict")),
         }
         Ok(())
@@ -316,8 +326,12 @@ impl<'a> PickleReader<'a> {
                     let node = self.text(4)?;
                     self.push(node)?;
                 }
-                0x8c | b'U' => {
+                0x8c => {
                     let node = self.text(1)?;
+                    self.push(node)?;
+                }
+                b'U' => {
+                    let node = self.text_or_bytes(1)?;
                     self.push(node)?;
                 }
                 0x8d => {
@@ -325,7 +339,7 @@ impl<'a> PickleReader<'a> {
                     self.push(node)?;
                 }
                 b'T' => {
-                    let node = self.text(4)?;
+                    let node = self.text_or_bytes(4)?;
                     self.push(node)?;
                 }
                 b'V' => {
@@ -439,10 +453,11 @@ impl<'a> PickleReader<'a> {
                     self.push(node)?;
                 }
                 b'b' => {
-                    // The state of an ordered dict is only its `_metadata`.
-                    self.pop()?;
-                    match self.nodes[self.top()?] {
-                        PickleValue::Dict(_) | PickleValue::Tensor(_) | PickleValue::Unmade(_) => {}
+                    let (given, top) = (self.pop()?, self.top()?);
+                    match &mut self.nodes[top] {
+                        // The state of an ordered dict is only its `_metadata`.
+                        PickleValue::Dict(_) | PickleValue::Tensor(_) => {}
+                        PickleValue::Unmade(_, state) => *state = Some(given),
                         _ => return Err(bad("the pickle sets the state of something that is no dict")),
                     }
                 }
@@ -488,13 +503,13 @@ impl<'a> PickleReader<'a> {
 
     fn unmade(&mut self, name: &str) -> Result<()> {
         self.budget.take(name.len() as u64, WHAT)?;
-        self.push(PickleValue::Unmade(name.into()))
+        self.push(PickleValue::Unmade(name.into(), None))
     }
 
     /// The name of a constructor.
     fn class(&self, id: Id) -> Result<Rc<str>> {
         match &self.nodes[id] {
-            PickleValue::Global(name) | PickleValue::Unmade(name) => Ok(name.clone()),
+            PickleValue::Global(name) | PickleValue::Unmade(name, _) => Ok(name.clone()),
             _ => Err(bad("the pickle makes an object of something that is no class")),
         }
     }
@@ -547,8 +562,8 @@ impl<'a> PickleReader<'a> {
     }
 
     fn construct(&self, constructor: Id, arguments: Id) -> Result<PickleValue> {
-        if let PickleValue::Unmade(name) = &self.nodes[constructor] {
-            return Ok(PickleValue::Unmade(name.clone()));
+        if let PickleValue::Unmade(name, _) = &self.nodes[constructor] {
+            return Ok(PickleValue::Unmade(name.clone(), None));
         }
         let PickleValue::Global(name) = &self.nodes[constructor] else {
             return Err(bad("the pickle calls something that is no constructor"));
