@@ -630,6 +630,72 @@ fn copies_in_files_of_their_own_are_told_of() -> Outcome {
     Ok(())
 }
 
+/// Lists of files and labels, as Caffe and Tiny ImageNet have them, are no labels in the order of pictures.
+#[test]
+fn labels_stand_behind_the_names_of_their_files() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let tiny = folder.path().join("tiny");
+    for (at, file) in ["a 3.png", "b 1.png", "c 2.png"].into_iter().enumerate() {
+        for place in ["flat", "tiny/val/images", "tiny/test/images"] {
+            image(folder.path(), &format!("{place}/{file}"), 40 * (at as u8 + 1))?;
+        }
+        for class in ["n01443537", "n01629819"] {
+            image(folder.path(), &format!("tiny/train/{class}/images/{class}_{at}.png"), 40 * (at as u8 + 1))?;
+            std::fs::write(tiny.join(format!("train/{class}/{class}_boxes.txt")), "")?;
+        }
+    }
+    std::fs::write(folder.path().join("caffe.txt"), "flat/c 2.png 0\nflat/a 3.png 2\nflat/b 1.png 1\n")?;
+    std::fs::write(folder.path().join("stems.txt"), "a 3 2\nc 2 0\nb 1 1\n")?;
+    std::fs::write(folder.path().join("odd.txt"), "a 3.png 2\nc 2.png\nb 1.png 1\n")?;
+    std::fs::write(
+        tiny.join("val/val_annotations.txt"),
+        "a 3.png\tn01629819\t0\t0\t9\t9\nb 1.png\tn01443537\t0\t0\t9\t9\nc 2.png\tn01629819\t0\t0\t9\t9\n",
+    )?;
+    std::fs::write(tiny.join("wnids.txt"), "n01629819\nn01443537\n")?;
+    truths_in(
+        folder.path(),
+        r#"
+        let labels = |path, how| data::load(path, how).labels.values();
+        #{
+            caffe: labels.call("flat", #{ labels_file: "caffe.txt" }) == [2, 1, 0],
+            stems: labels.call("flat", #{ labels_file: "stems.txt" }) == [2, 1, 0],
+            train: labels.call("tiny", #{ split: "train", classes: "alphabetical" }) == [0, 0, 0, 1, 1, 1],
+            val: labels.call("tiny", #{ split: "val", classes: "alphabetical" }) == [1, 0, 1],
+            images: labels.call("tiny/val/images", #{ classes: "tiny/wnids.txt" }) == [0, 1, 0],
+            known: data::load("tiny/val").classes.len() == 1000,
+        }"#,
+    );
+    refused_in(
+        folder.path(),
+        r#"data::load("flat", #{ labels_file: "odd.txt" })"#,
+        &["line 2", "no picture's file and its label"],
+    );
+    refused_in(folder.path(), r#"data::load("tiny")"#, &["no images", "`split: \"train\"` loads one"]);
+    refused_in(folder.path(), r#"data::load("tiny/test")"#, &["not as classes: images"]);
+    std::fs::write(folder.path().join("mixed.csv"), "file,label\na 3,1\nb 1,dog\nc 2,2\n")?;
+    let mixed = ["some labels are numbers, such as \"1\" in line 2", "\"dog\" in line 3"];
+    refused_in(folder.path(), r#"data::load("flat", #{ labels_file: "mixed.csv" })"#, &mixed);
+    Ok(())
+}
+
+/// The parts of a data set are no classes, unless the caller says so.
+#[test]
+fn parts_of_a_data_set_are_no_classes() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    for file in ["pets/train/cat.png", "pets/Val/dog.png", "cars/train/a.png", "cars/bus/b.png"] {
+        image(folder.path(), file, 90)?;
+    }
+    refused_in(folder.path(), r#"data::load("pets")"#, &["called as parts of a data set", "Val, train"]);
+    truths_in(
+        folder.path(),
+        r#"#{
+            said: data::load("pets", #{ classes: "alphabetical" }).classes == ["Val", "train"],
+            cars: data::load("cars").classes == ["bus", "train"],
+        }"#,
+    );
+    Ok(())
+}
+
 /// A picture whose file says which way it lies (EXIF, tag 0x0112), as cameras store them.
 fn lying(root: &Path, file: &str, orientation: u8) -> Outcome {
     let exif = || [b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0", &[orientation, 0, 0, 0, 0, 0, 0, 0][..]].concat();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::contents::{Contents, contents};
-use super::listing::list;
+use super::listing::{PARTS, list};
 use super::numbering::Classes;
 use super::pictures::{Labelled, PictureFiles, Pictures};
 use super::window::View;
@@ -27,8 +27,11 @@ pub(super) fn load(
 ) -> Result<Dataset> {
     let (root, mut listing) = list(cx, folder, classes, table)?;
     if listing.files.is_empty() {
-        return Err(Error::file(folder, "no images")
-            .hint("wanted are .png, .jpg, .jpeg, .gif, .webp or .tif files in one folder per class"));
+        let part = PARTS.iter().find(|part| folder.join(part).is_dir());
+        return Err(Error::file(folder, "no images").hint(part.map_or(
+            "wanted are .png, .jpg, .jpeg, .gif, .webp or .tif files in one folder per class".into(),
+            |part| format!("its folders are parts of a data set: `split: {part:?}` loads one"),
+        )));
     }
     if let Some(rows) = choose(listing.files.len()) {
         listing.files = rows.iter().map(|&row| listing.files[row].clone()).collect();

@@ -28,6 +28,10 @@ pub(super) fn list(cx: &Cx, folder: &Path, classes: &Classes, labels: Option<&Pa
     if let Some(table) = labels {
         return Ok((folder.to_path_buf(), from_truth(cx, folder, table, classes)?));
     }
+    let (tiny, table) = (folder.join("images"), folder.join(truth::TINY));
+    if tiny.is_dir() && table.is_file() {
+        return list(cx, &tiny, classes, Some(&table));
+    }
     // Beside the folder of images counts too.
     for root in [folder, folder.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(folder)] {
         let table = root.join("classes.csv");
@@ -49,10 +53,8 @@ impl Listing {
         let mut left_out = 0;
         // A folder that is not there is named when its first image is read.
         for folder in folders.into_iter().filter(|folder| folder.is_dir()) {
-            left_out += sorted(folder)?
-                .iter()
-                .filter(|file| ends_in(file, &picture::ENDINGS) && !listed.contains(*file))
-                .count();
+            left_out +=
+                sorted(folder)?.iter().filter(|file| picture::is_named_as_one(file) && !listed.contains(*file)).count();
         }
         Ok(self.without(left_out))
     }
@@ -68,16 +70,32 @@ impl Listing {
     }
 }
 
+/// How folders are called that are parts of a data set.
+pub(super) const PARTS: [&str; 9] =
+    ["train", "training", "test", "testing", "val", "valid", "validation", "dev", "eval"];
+
+/// Whether a folder is called as none of a class is, unless there are others.
+fn is_no_class(name: &str) -> bool {
+    PARTS.contains(&name) || ["images", "imgs", "pictures"].contains(&name)
+}
+
 /// By the names of class folders, or of files where there are no such folders.
 fn by_name(cx: &Cx, folder: &Path, classes: &Classes) -> Result<Listing> {
     let entries = sorted(folder)?;
     let (mut names, mut empty, mut found) = (Vec::new(), Vec::new(), Vec::new());
     for class in entries.iter().filter(|path| path.is_dir()) {
         let inside = sorted(class)?;
-        let images = images(&inside)?;
+        let mut images = images(&inside)?;
+        // As Tiny ImageNet has them, beside their boxes.
+        let below = class.join("images");
+        let nested =
+            class.join(format!("{}_boxes.txt", name_of(class))).is_file() && images.is_empty() && below.is_dir();
+        if nested {
+            images = self::images(&sorted(&below)?)?;
+        }
         // Their images would be missing without a word.
         if let Some(deeper) =
-            inside.iter().find(|path| path.is_dir() && !images.contains(path)).filter(|_| !images.is_empty())
+            inside.iter().find(|path| path.is_dir() && !images.contains(path)).filter(|_| !images.is_empty() && !nested)
         {
             return Err(Error::file(deeper, "a folder beside the images of a class").hint(
                 "images are read from class folders, not from folders inside of them: move them up, or elsewhere",
@@ -94,6 +112,16 @@ fn by_name(cx: &Cx, folder: &Path, classes: &Classes) -> Result<Listing> {
     if found.is_empty() {
         return by_file(cx, folder, &entries, classes);
     }
+    if matches!(classes, Classes::AsNamed) && names.iter().all(|name| is_no_class(&name.to_lowercase())) {
+        return Err(Error::file(
+            folder,
+            format!(
+                "its folders are called as parts of a data set are, or as folders of all pictures, not as classes: {}",
+                names.join(", ")
+            ),
+        )
+        .hint(format!("`split: {:?}` loads one part; `classes: \"alphabetical\"` takes them for classes", names[0])));
+    }
     let Numbered { labels, classes: known, how } = number(cx, &names, classes).map_err(|e| e.during(&shown(folder)))?;
     // Whether a folder without images is a class decides the numbers of those behind it.
     if let (Some(class), true) = (empty.first(), how == ALPHABETICALLY) {
@@ -101,11 +129,11 @@ fn by_name(cx: &Cx, folder: &Path, classes: &Classes) -> Result<Listing> {
             .hint("remove it, or name the classes in their order: `classes: [\"first\", \"second\", ...]`"));
     }
     let mut listing = Listing { classes: known, numbered: how, ..Listing::default() };
-    for ((name, images), label) in names.iter().zip(found).zip(labels) {
+    for (images, label) in found.into_iter().zip(labels) {
         listing.labels.extend(std::iter::repeat_n(label, images.len()));
-        listing.files.extend(images.iter().filter_map(|path| Some(Path::new(name).join(path.file_name()?))));
+        listing.files.extend(images.iter().filter_map(|path| path.strip_prefix(folder).ok().map(Path::to_path_buf)));
     }
-    let loose = entries.iter().filter(|path| !path.is_dir() && ends_in(path, &picture::ENDINGS));
+    let loose = entries.iter().filter(|path| !path.is_dir() && picture::is_named_as_one(path));
     Ok(listing.without(loose.count()))
 }
 
@@ -196,7 +224,7 @@ fn ends_in(path: &Path, endings: &[&str]) -> bool {
 fn images(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     match files.iter().find(|path| ends_in(path, &OTHERS)) {
         Some(other) => Err(Error::file(other, "pictures of this format can't be read").hint("save it as PNG")),
-        None => Ok(files.iter().filter(|path| ends_in(path, &picture::ENDINGS)).cloned().collect()),
+        None => Ok(files.iter().filter(|path| picture::is_named_as_one(path)).cloned().collect()),
     }
 }
 

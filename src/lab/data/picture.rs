@@ -15,6 +15,12 @@ use crate::core::{Budget, Error, Result};
 /// How the names of pictures end that can be read.
 pub(super) const ENDINGS: [&str; 9] = ["jpg", "jpeg", "jpe", "jfif", "png", "gif", "webp", "tif", "tiff"];
 
+/// Whether a file's name ends as a picture's does.
+pub(super) fn is_named_as_one(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known))
+}
+
 /// Larger files are no pictures that a data set is made of.
 const LARGEST: u64 = 1 << 30;
 

@@ -1,17 +1,21 @@
 //! Labels of the pictures of one folder that a table beside them tells: ImageNet's validation set as it is published, its solution at
 //! Kaggle, or any table of files and labels.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::memory::numbered_classes;
 use super::numbering::{Classes, MAX_CLASSES, imagenet_number, number};
+use super::picture;
 use super::sheet::{Sheet, bytes};
 use super::synsets;
 use crate::core::{Budget, Cx, Error, Result, cut};
 
 /// Names under which ImageNet's are published.
 const PUBLISHED: [&str; 2] = ["ILSVRC2012_validation_ground_truth.txt", "LOC_val_solution.csv"];
+
+/// Tiny ImageNet's, beside the folder of its pictures.
+pub(super) const TINY: &str = "val_annotations.txt";
 
 /// How the names of its validation pictures begin.
 const VALIDATION: &str = "ILSVRC2012_val_";
@@ -28,8 +32,12 @@ pub(super) struct GroundTruth {
     pub numbered: String,
 }
 
-/// The published table of a folder of ImageNet's validation pictures, in it or beside it.
+/// The published table of a folder of validation pictures of ImageNet, in it or beside it, or of Tiny ImageNet.
 pub(super) fn published(folder: &Path, pictures: &[PathBuf]) -> Option<PathBuf> {
+    let tiny = folder.with_file_name(TINY);
+    if folder.ends_with("images") && tiny.is_file() {
+        return Some(tiny);
+    }
     if !pictures.iter().all(|picture| stem(picture).starts_with(VALIDATION)) {
         return None;
     }
@@ -54,16 +62,23 @@ pub(super) fn read(cx: &Cx, table: &Path, pictures: &[PathBuf], classes: &Classe
         "txt" => std::str::from_utf8(&bytes).map_err(|_| Error::file(table, "not a text"))?,
         _ => {
             return Err(Error::file(table, "not a table of labels that can be read").hint(
-                "wanted is a .csv with the columns `file` and `label`, or a .txt with a label a line, as ImageNet's ground truth has it",
+                "wanted is a .csv with the columns `file` and `label`, or a .txt with a label a line, as ImageNet's ground truth has it, or with a file and its label a line",
             ));
         }
     };
     budget.take(ROW * text.lines().count() as u64, "its lines").map_err(|e| e.at(table))?;
-    let lines: Vec<String> =
-        text.trim_start_matches('\u{feff}').trim_end().lines().map(|line| line.trim().to_string()).collect();
+    let text = text.trim_start_matches('\u{feff}').trim_end();
+    let known: BTreeSet<String> = pictures.iter().flat_map(|picture| [name_of(picture), stem(picture)]).collect();
+    if text.lines().any(|line| file_and_label(line, &known).is_some()) {
+        return by_line(cx, table, text, &known, pictures, classes);
+    }
+    let lines: Vec<String> = text.lines().map(|line| line.trim().to_string()).collect();
     let order = by_number(table, pictures, lines.len())?;
-    let lines: Vec<String> = order.into_iter().map(|line| lines[line].clone()).collect();
-    let Some(ids) = numbers(&lines) else { return by_class(cx, table, &lines, classes) };
+    let labels: Vec<String> = order.iter().map(|&line| lines[line].clone()).collect();
+    let Some(ids) = numbers(&labels) else {
+        let lines: Vec<u64> = order.iter().map(|line| *line as u64 + 1).collect();
+        return by_class(cx, table, &labels, &lines, classes);
+    };
     let kit = ["meta.mat", "data/meta.mat"].map(|name| table.with_file_name(name));
     let Some(kit) = kit.iter().find(|kit| kit.is_file()) else {
         return Err(Error::file(table, "labels that are numbers, and nothing says what they number")
@@ -104,7 +119,7 @@ fn by_number(table: &Path, pictures: &[PathBuf], lines: usize) -> Result<Vec<usi
         let number: Option<usize> = stem[digits..].parse().ok().filter(|number| (1..=lines).contains(number));
         let Some(number) = number else {
             return Err(Error::file(table, format!("{lines} labels, none of which is of {}", name_of(picture)))
-                .hint("line 1 is the label of the picture whose name ends in 1, as ILSVRC2012_val_00000001.JPEG; other names need a .csv of files and labels"));
+                .hint("line 1 is the label of the picture whose name ends in 1, as ILSVRC2012_val_00000001.JPEG; other names stand before their labels in a line, or in a .csv of files and labels"));
         };
         if let Some(other) = taken.insert(number, picture) {
             return Err(Error::file(
@@ -143,7 +158,7 @@ fn by_name(
         return Err(Error::file(table, format!("its columns are {}", cut(&sheet.head.join(", "), 300)))
             .hint("wanted are `file` and `label`, or `ImageId` and `PredictionString` as in LOC_val_solution.csv"));
     };
-    let mut told: BTreeMap<String, (u64, String)> = BTreeMap::new();
+    let mut told = Told::default();
     for row in sheet.rows() {
         let (line, row) = row?;
         let wrong = |what: String| Error::file(table, format!("line {line}: {what}"));
@@ -152,45 +167,96 @@ fn by_name(
             return Err(wrong("a file without a label, or a label without a file".into()));
         }
         budget.take(ROW + row[file].len() as u64 + label.len() as u64, "its rows").map_err(|e| e.at(table))?;
-        if let Some((before, _)) = told.insert(row[file].to_string(), (line, label)) {
-            return Err(wrong(format!("{} stands in line {before} too", &row[file])));
-        }
+        told.insert(row[file].to_string(), line, label).map_err(wrong)?;
     }
-    let all = told.len();
-    let mut labels = vec![];
-    let mut without: Vec<String> = vec![];
-    for picture in pictures {
-        // Tables write names with their endings or without.
-        match told.remove(&name_of(picture)).or_else(|| told.remove(&stem(picture))) {
-            Some((_, label)) => labels.push(label),
-            None => without.push(name_of(picture)),
-        }
-    }
-    if let Some(first) = without.first() {
-        return Err(Error::file(
-            table,
-            format!("{} of {} pictures have no label, {first} first", without.len(), pictures.len()),
-        )
-        .hint("every picture of the folder has a row there, by its name"));
-    }
-    if let Some(first) = told.keys().next() {
-        return Err(without_picture(table, all, pictures.len(), first));
-    }
-    let Some(numbers) = numbers(&labels) else { return by_class(cx, table, &labels, classes) };
-    let (least, most) = (numbers.iter().min().copied(), numbers.iter().max().copied());
-    if let Some(large) = most.filter(|&most| most >= MAX_CLASSES as i64) {
-        return Err(Error::file(table, format!("class number {large}; they count from 0")));
-    }
-    // What the challenge numbers from 1 would be another class each.
-    if (least, most) == (Some(1), Some(synsets::CLASSES as i64)) {
-        return Err(Error::file(table, "class numbers from 1 to 1000, where wanted are numbers from 0")
-            .hint("those of ILSVRC 2012 have an order of their own; write WordNet ids, or what `classes` names"));
-    }
-    let found = match classes.names(cx)? {
-        Some(names) => names,
-        None => numbered_classes(&numbers).map_err(|e| e.at(table))?,
+    told.labels(cx, table, pictures, classes)
+}
+
+/// A file and its label, as a line of Caffe's lists or, before the corners of a box, of Tiny ImageNet's annotations has them.
+fn file_and_label<'a>(line: &'a str, known: &BTreeSet<String>) -> Option<(String, &'a str)> {
+    let (file, label) = match line.split_once('\t') {
+        Some((file, rest)) => (file, rest.split('\t').next()?),
+        None => line.trim_end().rsplit_once(' ')?,
     };
-    Ok(GroundTruth { labels: numbers, classes: found, numbered: format!("as {} says, from 0", name_of(table)) })
+    let (file, label) = (Path::new(file.trim()), label.trim());
+    let name = name_of(file);
+    ((picture::is_named_as_one(file) || known.contains(&name)) && !label.is_empty()).then_some((name, label))
+}
+
+/// By the names of files, a line each.
+fn by_line(
+    cx: &Cx,
+    table: &Path,
+    text: &str,
+    known: &BTreeSet<String>,
+    pictures: &[PathBuf],
+    classes: &Classes,
+) -> Result<GroundTruth> {
+    let mut told = Told::default();
+    for (line, text) in text.lines().enumerate() {
+        let wrong = |what: String| Error::file(table, format!("line {}: {what}", line + 1));
+        let Some((file, label)) = file_and_label(text, known) else {
+            return Err(wrong(format!("{:?} is no picture's file and its label, as other lines are", cut(text, 80))));
+        };
+        told.insert(file, line as u64 + 1, label.into()).map_err(wrong)?;
+    }
+    told.labels(cx, table, pictures, classes)
+}
+
+/// Labels by the names of files, each with the line that tells it.
+#[derive(Default)]
+struct Told(BTreeMap<String, (u64, String)>);
+
+impl Told {
+    fn insert(&mut self, file: String, line: u64, label: String) -> std::result::Result<(), String> {
+        let words = |before: u64| format!("{file} stands in line {before} too");
+        match self.0.insert(file.clone(), (line, label)) {
+            Some((before, _)) => Err(words(before)),
+            None => Ok(()),
+        }
+    }
+
+    /// The labels of these pictures, none without one and none left over.
+    fn labels(self, cx: &Cx, table: &Path, pictures: &[PathBuf], classes: &Classes) -> Result<GroundTruth> {
+        let Self(mut told) = self;
+        let all = told.len();
+        let mut labels = vec![];
+        let mut without: Vec<String> = vec![];
+        for picture in pictures {
+            // Tables write names with their endings or without.
+            match told.remove(&name_of(picture)).or_else(|| told.remove(&stem(picture))) {
+                Some(told) => labels.push(told),
+                None => without.push(name_of(picture)),
+            }
+        }
+        if let Some(first) = without.first() {
+            return Err(Error::file(
+                table,
+                format!("{} of {} pictures have no label, {first} first", without.len(), pictures.len()),
+            )
+            .hint("every picture of the folder has a row there, by its name"));
+        }
+        if let Some(first) = told.keys().next() {
+            return Err(without_picture(table, all, pictures.len(), first));
+        }
+        let lines: Vec<u64> = labels.iter().map(|(line, _)| *line).collect();
+        let labels: Vec<String> = labels.into_iter().map(|(_, label)| label).collect();
+        let Some(numbers) = numbers(&labels) else { return by_class(cx, table, &labels, &lines, classes) };
+        let (least, most) = (numbers.iter().min().copied(), numbers.iter().max().copied());
+        if let Some(large) = most.filter(|&most| most >= MAX_CLASSES as i64) {
+            return Err(Error::file(table, format!("class number {large}; they count from 0")));
+        }
+        // What the challenge numbers from 1 would be another class each.
+        if (least, most) == (Some(1), Some(synsets::CLASSES as i64)) {
+            return Err(Error::file(table, "class numbers from 1 to 1000, where wanted are numbers from 0")
+                .hint("those of ILSVRC 2012 have an order of their own; write WordNet ids, or what `classes` names"));
+        }
+        let found = match classes.names(cx)? {
+            Some(names) => names,
+            None => numbered_classes(&numbers).map_err(|e| e.at(table))?,
+        };
+        Ok(GroundTruth { labels: numbers, classes: found, numbered: format!("as {} says, from 0", name_of(table)) })
+    }
 }
 
 /// The one class of boxes such as `n01440764 111 108 249 201`, several of which may follow each other.
@@ -214,21 +280,29 @@ fn numbers(labels: &[String]) -> Option<Vec<i64>> {
     labels.iter().map(|label| label.parse().ok().filter(|_| digits(label))).collect()
 }
 
-/// Labels that are names of classes.
-fn by_class(cx: &Cx, table: &Path, labels: &[String], classes: &Classes) -> Result<GroundTruth> {
+/// Labels that are names of classes, and the lines that tell them.
+fn by_class(cx: &Cx, table: &Path, labels: &[String], lines: &[u64], classes: &Classes) -> Result<GroundTruth> {
     if let Some(empty) = labels.iter().position(String::is_empty) {
-        return Err(Error::file(table, format!("line {} has no label", empty + 1)));
+        return Err(Error::file(table, format!("line {} has no label", lines[empty])));
     }
     let mut distinct: Vec<String> = labels.to_vec();
     distinct.sort_unstable();
     distinct.dedup();
     // A list of ids that are not all ImageNet's would be numbered in an order of its own.
     let known = distinct.iter().filter(|name| imagenet_number(name).is_some()).count();
+    let number_at = |wanted: bool| labels.iter().position(|name| name.parse::<f64>().is_ok() == wanted);
     if known == 0
         && matches!(classes, Classes::AsNamed)
-        && let Some(odd) = distinct.iter().find(|name| name.parse::<f64>().is_ok())
+        && let Some(number) = number_at(true)
     {
-        return Err(Error::file(table, format!("the label {odd:?} is neither a number that counts from 0 nor a name")));
+        let told = |at: usize| format!("{:?} in line {}", labels[at], lines[at]);
+        return Err(match number_at(false) {
+            Some(name) => Error::file(
+                table,
+                format!("some labels are numbers, such as {}, and some are not, such as {}", told(number), told(name)),
+            ),
+            None => Error::file(table, format!("labels such as {} are no whole numbers from 0", told(number))),
+        });
     }
     let numbered = number(cx, &distinct, classes).map_err(|e| e.at(table))?;
     let of = |label: &String| distinct.binary_search(label).ok().map(|at| numbered.labels[at]);
