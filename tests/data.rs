@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tch::Device;
 use viva::core::{Cx, Digest, Error, Object, Result, Value};
-use viva::data::{Dataset, Edge, Glyphs, Load, Noise, Polarity, Position, Preprocessing, Source, Split, View, load};
+use viva::data::{
+    ColumnNames, Dataset, Edge, Glyphs, Load, Noise, Polarity, Position, Preprocessing, Source, Split, View, load,
+};
 
 type Outcome = std::result::Result<(), Box<dyn std::error::Error>>;
 
@@ -545,6 +547,105 @@ fn pickles_of_cifar_are_what_the_binary_versions_are() -> Outcome {
     Ok(())
 }
 
+/// An array of bytes as numpy.save writes it.
+fn npy(shape: &[usize], bytes: &[u8]) -> Vec<u8> {
+    let sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();
+    let head = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({sizes}), }}\n");
+    [b"\x93NUMPY\x01\x00", &(head.len() as u16).to_le_bytes()[..], head.as_bytes(), bytes].concat()
+}
+
+fn npz(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(vec![]));
+    for (name, bytes) in arrays {
+        archive.start_file(format!("{name}.npy"), zip::write::FileOptions::default()).expect("an entry");
+        std::io::Write::write_all(&mut archive, bytes).expect("written");
+    }
+    archive.finish().expect("an archive").into_inner()
+}
+
+/// MedMNIST, Keras, CIFAR-10-C, CIFAR-10.1 and KMNIST as their makers publish them.
+#[test]
+fn arrays_of_published_data_sets_are_read() -> Outcome {
+    let root = tempfile::tempdir()?;
+    let path = |file: &str| root.path().join(file).display().to_string();
+    let get = |file: &str, how: Load| load(&Cx::default(), &path(file), &how);
+    let split = |split: &str| Load { split: Some(split.into()), ..Load::default() };
+    let of = |how: Result<Dataset>| -> Result<(Vec<i64>, [usize; 3], f32)> {
+        let set = how?;
+        let images = set.images(&[1], tch::Device::Cpu)?;
+        // Row 4 of column 6 in the last channel.
+        Ok((set.labels().to_vec(), set.shape(), images.double_value(&[0, set.shape()[0] as i64 - 1, 4, 6]) as f32))
+    };
+    // 2 x 8 x 7 x 3, of which each number is its place.
+    let last: Vec<u8> = (0..2 * 8 * 7 * 3).map(|at| (at % 251) as u8).collect();
+    let at =
+        |row: usize, column: usize, channel: usize| f32::from(last[((8 + row) * 7 + column) * 3 + channel]) / 255.0;
+    let coloured = ([3, 8, 7], at(4, 6, 2));
+    let images = npy(&[2, 8, 7, 3], &last);
+    std::fs::write(
+        path("med.npz"),
+        npz(&[
+            ("train_images", images.clone()),
+            ("train_labels", npy(&[2, 1], &[1, 2])),
+            ("test_images", images.clone()),
+            ("test_labels", npy(&[2, 1], &[0, 2])),
+        ]),
+    )?;
+    assert_eq!(of(get("med.npz", Load::default()))?, (vec![0, 2], coloured.0, coloured.1));
+    assert_eq!(of(get("med.npz", split("train")))?.0, [1, 2]);
+    assert!(message(get("med.npz", split("val"))).contains("there is no \"val\" part | it holds train_images"));
+    std::fs::write(
+        path("keras.npz"),
+        npz(&[("x_test", npy(&[2, 8, 7], &last[..112])), ("y_test", npy(&[2], &[3, 4]))]),
+    )?;
+    assert_eq!(
+        of(get("keras.npz", Load::default()))?,
+        (vec![3, 4], [1, 8, 7], f32::from(last[56 + 4 * 7 + 6]) / 255.0)
+    );
+    let columns = ColumnNames { image: Some("x_test".into()), label: Some("y_test".into()) };
+    assert_eq!(of(get("keras.npz", Load { columns, ..Load::default() }))?.0, [3, 4]);
+    std::fs::write(path("six_data.npy"), &images)?;
+    std::fs::write(path("fog.npy"), &images)?;
+    assert!(message(get("fog.npy", Load::default())).contains("no labels.npy beside it | say where the labels are"));
+    std::fs::write(path("six_labels.npy"), npy(&[2], &[5, 6]))?;
+    std::fs::write(path("labels.npy"), npy(&[2], &[7, 8]))?;
+    assert_eq!(of(get("six_data.npy", Load::default()))?, (vec![5, 6], coloured.0, coloured.1));
+    assert_eq!(of(get("fog.npy", Load::default()))?.0, [7, 8]);
+    let labels = Load { labels: Some(path("six_labels.npy").into()), ..Load::default() };
+    assert_eq!(of(get("fog.npy", labels))?.0, [5, 6]);
+    std::fs::write(path("k-imgs.npz"), npz(&[("arr_0", images.clone())]))?;
+    std::fs::write(path("k-labels.npz"), npz(&[("arr_0", npy(&[2], &[1, 0]))]))?;
+    assert_eq!(of(get("k-imgs.npz", Load::default()))?.0, [1, 0]);
+    std::fs::write(path("labels.npy"), npy(&[2, 9], &[0; 18]))?;
+    assert!(message(get("fog.npy", Load::default())).contains("labels.argmax(1)"));
+    Ok(())
+}
+
+/// STL-10 counts its labels from 1 and stores columns.
+#[test]
+fn stl_10_is_read() -> Outcome {
+    let root = tempfile::tempdir()?;
+    let path = |file: &str| root.path().join("stl10_binary").join(file);
+    std::fs::create_dir_all(path("x").parent().ok_or("no folder")?)?;
+    let mut bytes = vec![0; 2 * 3 * 96 * 96];
+    // Of the second image: green, column 5, row 90.
+    bytes[(3 + 1) * 96 * 96 + 5 * 96 + 90] = 255;
+    std::fs::write(path("test_X.bin"), &bytes)?;
+    let get = || load(&Cx::default(), &root.path().display().to_string(), &Load::default());
+    assert!(message(get()).contains("no file of labels beside it"));
+    std::fs::write(path("test_y.bin"), [1, 10])?;
+    let set = get()?;
+    assert_eq!((set.labels(), set.shape(), set.classes()[9].as_str()), (&[0, 9][..], [3, 96, 96], "truck"));
+    assert_eq!(set.images(&[1], tch::Device::Cpu)?.double_value(&[0, 1, 90, 5]), 1.0);
+    for (labels, wanted) in
+        [(&[1u8, 11][..], "image 1 has label 11"), (&[0, 1], "image 0 has label 0"), (&[1], "for 1 labels")]
+    {
+        std::fs::write(path("test_y.bin"), labels)?;
+        assert!(message(get()).contains(wanted), "{wanted}");
+    }
+    Ok(())
+}
+
 #[test]
 fn published_data_sets_are_found_by_name_and_by_folder() -> Outcome {
     let root = tempfile::tempdir()?;
@@ -899,7 +1000,7 @@ fn parquet_that_is_not_whole_or_not_clear_is_refused() -> Outcome {
     let said_with = |bytes: &[u8], columns: [Option<&str>; 2]| {
         std::fs::write(&path, bytes).expect("a file");
         let [image, label] = columns.map(|name| name.map(String::from));
-        message(load(&cx, &path, &Load { columns: viva::data::ParquetColumns { image, label }, ..Load::default() }))
+        message(load(&cx, &path, &Load { columns: viva::data::ColumnNames { image, label }, ..Load::default() }))
     };
     let said = |bytes: &[u8]| said_with(bytes, [None, None]);
     let picture = png(7);
@@ -1068,10 +1169,11 @@ fn options_of_other_formats_are_refused() -> Outcome {
     let cx = Cx::default();
     let tar = at("s.tar").display().to_string();
     let labels = Load { labels: Some(at("l.csv")), ..Load::default() };
-    assert!(message(load(&cx, &tar, &labels)).contains("`labels_file` is for IDX files and folders"));
-    let columns = viva::data::ParquetColumns { label: Some("x".into()), image: None };
+    assert!(message(load(&cx, &tar, &labels)).contains("`labels_file` is for IDX and .npy files and folders"));
+    let columns = viva::data::ColumnNames { label: Some("x".into()), image: None };
     assert!(
-        message(load(&cx, &tar, &Load { columns, ..Load::default() })).contains("`label_column` is for Parquet files")
+        message(load(&cx, &tar, &Load { columns, ..Load::default() }))
+            .contains("`label_column` is for Parquet and .npz files")
     );
     Ok(())
 }

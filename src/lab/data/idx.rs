@@ -56,7 +56,8 @@ fn labels_beside(images: &Path) -> Result<PathBuf> {
     let found = candidates.iter().filter(|c| *c != name).map(|c| images.with_file_name(c)).find(|path| path.is_file());
     found.ok_or_else(|| {
         let missing = if wanted == name { "a labels file".into() } else { wanted };
-        Error::file(images, format!("no {missing} beside it")).hint("say where the labels are with `labels: \"FILE\"`")
+        Error::file(images, format!("no {missing} beside it"))
+            .hint("say where the labels are with `labels_file: \"FILE\"`")
     })
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::memory::Raw;
-use super::{cifar, idx, mat};
+use super::{cifar, idx, mat, stl10};
 use crate::core::{Cx, Error, Result, suggestion};
 
 pub(super) struct Layout {
@@ -67,6 +67,13 @@ static SVHN: Layout = Layout {
     read: |cx, files, _| mat::read(cx, &files[0]),
 };
 
+static STL10: Layout = Layout {
+    below: Some("stl10_binary"),
+    beside: None,
+    parts: &[("train", &["train_X.bin"]), ("test", &["test_X.bin"])],
+    read: |cx, files, _| stl10::read(cx, &files[0]),
+};
+
 /// How the data set of this name comes.
 pub(super) fn of(name: &str) -> &'static Layout {
     match name {
@@ -79,7 +86,7 @@ pub(super) fn of(name: &str) -> &'static Layout {
 
 /// The layout of a folder that holds at least one of its files.
 pub(super) fn recognise(folder: &Path) -> Option<&'static Layout> {
-    [&IDX, &CIFAR10, &CIFAR100, &CIFAR10_PICKLES, &CIFAR100_PICKLES, &SVHN].into_iter().find(|layout| {
+    [&IDX, &CIFAR10, &CIFAR100, &CIFAR10_PICKLES, &CIFAR100_PICKLES, &SVHN, &STL10].into_iter().find(|layout| {
         let mut files = layout.parts.iter().flat_map(|(_, files)| *files);
         let beside = layout.beside.is_none_or(|file| layout.place(folder, file).is_some());
         beside && files.any(|file| layout.place(folder, file).is_some())

@@ -138,7 +138,7 @@ fn by_name(cx: &Cx, folder: &Path, classes: &Classes) -> Result<Listing> {
 }
 
 fn by_file(cx: &Cx, folder: &Path, entries: &[PathBuf], classes: &Classes) -> Result<Listing> {
-    let data = entries.iter().find(|path| ends_in(path, &["npz", "mat", "bin"]));
+    let data = entries.iter().find(|path| ends_in(path, &["npz", "npy", "mat", "bin"]));
     let images = images(entries)?;
     if let Some(data) = data.filter(|_| images.is_empty()) {
         return Err(Error::file(folder, "no images, but files of data").hint(format!("name one: {}", data.display())));

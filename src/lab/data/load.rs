@@ -9,7 +9,9 @@ use super::memory::{Raw, numbered_classes};
 use super::numbering::Classes;
 use super::shards::{ShardKind, shards};
 use super::window::{PixelWindow, View};
-use super::{Dataset, ParquetColumns, cifar, cifar_pickle, fetch, folder, idx, layout, mat, npz, parquet, webdataset};
+use super::{
+    ColumnNames, Dataset, arrays, cifar, cifar_pickle, fetch, folder, idx, layout, mat, npz, parquet, stl10, webdataset,
+};
 use crate::core::{Cx, Digest, Error, Result, nearest, random};
 
 /// How to load a data set.
@@ -23,10 +25,10 @@ pub struct Load {
     pub grey: bool,
     /// Names of the classes, or how they are numbered.
     pub classes: Classes,
-    /// The labels file of an IDX images file or of a folder of pictures, where it can't be found by its name.
+    /// The labels file of an IDX or NumPy array of images or of a folder of pictures, where it can't be found by its name.
     pub labels: Option<PathBuf>,
-    /// Which columns of Parquet files hold pictures and labels.
-    pub columns: ParquetColumns,
+    /// Which columns of Parquet files, or arrays of an archive, hold pictures and labels.
+    pub columns: ColumnNames,
     /// Shuffles the images before the limit; without it they keep their order.
     pub shuffle: Option<u64>,
 }
@@ -34,7 +36,7 @@ pub struct Load {
 const FASHION: [&str; 10] =
     ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"];
 
-/// Loads a data set known by name from the data folder, or an IDX file, a file of CIFAR-10 or CIFAR-100, a `.npz` or
+/// Loads a data set known by name from the data folder, or an IDX file, a file of CIFAR-10 or CIFAR-100, a `.npz`, `.npy` or
 /// `.mat` file, or a folder of images or of published files. All but the pixels of image folders is checked before this
 /// returns.
 pub fn load(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
@@ -75,9 +77,9 @@ fn load_known(cx: &Cx, known: &fetch::Set, how: &Load) -> Result<Dataset> {
 fn refuse_unused(what: &str, how: &Load, columns: bool, labels: bool) -> Result<()> {
     let refused = |option: &str, of: &str| Err(Error::argument(format!("{what}: `{option}` is for {of}")));
     match () {
-        () if !columns && how.columns.image.is_some() => refused("image_column", "Parquet files"),
-        () if !columns && how.columns.label.is_some() => refused("label_column", "Parquet files"),
-        () if !labels && how.labels.is_some() => refused("labels_file", "IDX files and folders of pictures"),
+        () if !columns && how.columns.image.is_some() => refused("image_column", "Parquet and .npz files"),
+        () if !columns && how.columns.label.is_some() => refused("label_column", "Parquet and .npz files"),
+        () if !labels && how.labels.is_some() => refused("labels_file", "IDX and .npy files and folders of pictures"),
         () => Ok(()),
     }
 }
@@ -100,6 +102,13 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
         }
     })?;
     let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or("data").to_string();
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
+    // One array alone has its labels elsewhere.
+    if ending == "npz" && how.labels.is_none() && path.is_file() {
+        refuse_unused(what, how, true, false)?;
+        let (raw, part) = npz::read(cx, &path, &how.columns, how.split.as_deref())?;
+        return from_raw(cx, &part.map_or(name.clone(), |part| format!("{name} {part}")), raw, how);
+    }
     let published = if path.is_dir() { layout::recognise(&path) } else { None };
     if let Some(split) = &how.split {
         let below = path.join(split);
@@ -120,18 +129,19 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
         refuse_unused(what, how, false, true)?;
         return folder::load(cx, &name, &path, &how.view, &how.classes, how.labels.as_deref(), &choose);
     }
-    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
     let is_idx = idx::looks_like(&path) || path.to_string_lossy().contains("idx");
-    refuse_unused(what, how, false, is_idx && !["npz", "bin"].contains(&ending.as_str()))?;
+    let is_array = ["npy", "npz"].contains(&ending.as_str());
+    refuse_unused(what, how, false, is_array || is_idx && ending != "bin")?;
     let raw = match ending.as_str() {
-        "npz" => npz::read(cx, &path)?,
+        _ if is_array => arrays::read_pair(cx, &path, how.labels.as_deref())?,
+        "bin" if path.to_string_lossy().ends_with("_X.bin") => stl10::read(cx, &path)?,
         "bin" => cifar::read(cx, std::slice::from_ref(&path))?,
         _ if is_idx => idx::read(cx, &path, how.labels.as_deref())?,
         "mat" => mat::read(cx, &path)?,
         _ if cifar_pickle::is_pickle(&path) => cifar::read(cx, std::slice::from_ref(&path))?,
         _ => {
             return Err(Error::file(&path, "not a data set that can be read").hint(
-                "known: IDX files, CIFAR's files, binary or Python's, SVHN's .mat files, .npz files, .tar and .parquet shards and image folders",
+                "known: IDX files, CIFAR's files, binary or Python's, STL-10's binary ones, SVHN's .mat files, .npz and .npy files, .tar and .parquet shards and image folders",
             ));
         }
     };

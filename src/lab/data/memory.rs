@@ -117,6 +117,18 @@ pub(super) fn byte_to_float(byte: u8) -> f32 {
     byte as f32 / 255.0
 }
 
+/// An image of numbers of `size` bytes whose channels come last, as planes.
+pub(super) fn channels_first(image: &[u8], [channels, height, width]: [usize; 3], size: usize) -> Vec<u8> {
+    let mut planes = Vec::with_capacity(image.len());
+    for channel in 0..channels {
+        for pixel in 0..height * width {
+            let at = (pixel * channels + channel) * size;
+            planes.extend_from_slice(&image[at..at + size]);
+        }
+    }
+    planes
+}
+
 /// Names `0, 1, ...` for labels that have none.
 pub(super) fn numbered_classes(labels: &[i64]) -> Result<Vec<String>> {
     let n = labels.iter().max().map_or(0, |&label| label.max(-1).saturating_add(1)) as usize;

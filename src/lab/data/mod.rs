@@ -1,9 +1,11 @@
 //! Images and labels: a data set and the formats and drawings it can come from, one file each.
 
+mod arrays;
 mod attributes;
 mod choose;
 mod cifar;
 mod cifar_pickle;
+mod columns;
 mod contents;
 mod dataset;
 mod drawn;
@@ -37,6 +39,7 @@ mod scenes_faults;
 mod shards;
 pub mod sheet;
 mod source;
+mod stl10;
 mod stream;
 mod strokes;
 mod synsets;
@@ -46,6 +49,7 @@ mod views;
 mod webdataset;
 mod window;
 
+pub use columns::ColumnNames;
 pub use dataset::{Dataset, Edge, PixelScale, Preprocessing, Skipped};
 pub use drawn::drawn;
 pub use glyphs::{Glyphs, Polarity, Position, Split};
@@ -58,7 +62,6 @@ pub use nearest::{NORMS, NearestImages, nearest};
 pub use noise::Noise;
 pub use numbering::{Classes, are_numbers, are_numerals};
 pub use objects::{Reading, built_objects, read_objects};
-pub use parquet::ParquetColumns;
 pub use python::{PythonData, python};
 pub(crate) use resample::resize;
 pub use resample::{Filter, resampling};

@@ -1,27 +1,17 @@
-//! NumPy archives with the arrays `images` (N x C x H x W or N x H x W; uint8, or float in [0, 1]) and `labels`
-//! (integers).
+//! NumPy archives with an array of images and one of labels.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
-use npyz::{DType, Endianness, NpyFile, Order, TypeChar, TypeStr, WriterBuilder};
+use npyz::WriterBuilder;
 use zip::write::FileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use super::memory::{Memory, Raw, StoredPixels, check_bytes, check_floats, check_held, image_shape};
-use crate::core::{Budget, Cx, Digest, Error, Packed, Result, Tensor};
-
-/// Bytes of an array's header, at most, and how deep its brackets may be: its parser needs the stack.
-const HEADER: usize = 1 << 16;
-const DEEPEST: usize = 16;
-
-struct Array {
-    kind: TypeStr,
-    shape: Vec<usize>,
-    bytes: Vec<u8>,
-}
+use super::arrays::{self, Array, guarded};
+use super::columns::ColumnNames;
+use super::memory::Raw;
+use crate::core::{Budget, Cx, Error, Packed, Result, Tensor};
 
 /// Writes both arrays: the same bytes for the same arrays, whenever it is.
 pub(super) fn write(cx: &Cx, path: &Path, images: &Tensor, labels: &[i64]) -> Result<()> {
@@ -52,136 +42,77 @@ pub(super) fn write(cx: &Cx, path: &Path, images: &Tensor, labels: &[i64]) -> Re
     file.flush().map_err(|e| Error::file(path, e))
 }
 
-/// Reads and checks both arrays; the digest is of their types, shapes and bytes.
-pub(super) fn read(cx: &Cx, path: &Path) -> Result<Raw> {
-    // The parser of array headers can panic on sizes that overflow.
-    std::panic::catch_unwind(AssertUnwindSafe(|| read_checked(cx, path)))
-        .unwrap_or_else(|_| Err(Error::file(path, "a damaged .npz file")))
-        .map_err(|error| error.at(path))
+/// Reads and checks the arrays of images and labels, and says which part they are, where the archive holds several: that called `split`,
+/// or the test images.
+pub(super) fn read(cx: &Cx, path: &Path, named: &ColumnNames, split: Option<&str>) -> Result<(Raw, Option<String>)> {
+    guarded(path, ".npz", || {
+        let budget = Budget::of(cx, path, Budget::DEFLATE)?;
+        let file = budget.file(path)?;
+        let mut archive = Packed::new(&file, &budget)
+            .map_err(|e| Error { message: format!("not a .npz file: {}", e.message), ..e })?;
+        let alone = archive.names().len() == 1 && archive.names()[0] != "images.npy";
+        if alone && named.is_empty() && split.is_none() {
+            return Ok((arrays::read_pair(cx, path, None)?, None));
+        }
+        let Chosen { images, labels, part } = choose(path, archive.names(), named, split)?;
+        let mut array = |name: &str| Array::read(path, name, archive.read(&format!("{name}.npy"))?, &budget);
+        let (labels, images) = (array(&labels)?, array(&images)?);
+        Ok((arrays::raw(path, images, &labels, &budget)?, part))
+    })
 }
 
-fn read_checked(cx: &Cx, path: &Path) -> Result<Raw> {
-    let budget = Budget::of(cx, path, Budget::DEFLATE)?;
-    let file = budget.file(path)?;
-    let mut archive =
-        Packed::new(&file, &budget).map_err(|e| Error { message: format!("not a .npz file: {}", e.message), ..e })?;
-    let labels = array(path, &mut archive, "labels", &budget)?;
-    let images = array(path, &mut archive, "images", &budget)?;
-    let digest = Digest::of_parts(&[
-        format!("npz {} {:?} {} {:?}", images.kind, images.shape, labels.kind, labels.shape).as_bytes(),
-        &images.bytes,
-        &labels.bytes,
-    ]);
-    let [n, c, h, w] = image_shape(&images.shape).map_err(|e| e.during(&path.display().to_string()))?;
-    if labels.shape.iter().product::<usize>() != n {
-        return Err(Error::file(path, format!("{n} images but labels of shape {:?}", labels.shape)));
-    }
-    budget.items::<i64>(n, "`labels`")?;
-    let labels = integers(&labels)
-        .ok_or_else(|| Error::file(path, format!("`labels` must be integers, got {}", labels.kind)))?;
-    let pixels = match (images.kind.type_char(), images.kind.size_field()) {
-        (TypeChar::Uint, 1) => {
-            check_bytes(&images.bytes).map_err(|e| e.during(&path.display().to_string()))?;
-            StoredPixels::Bytes(images.bytes)
-        }
-        (TypeChar::Float, 4 | 8) => {
-            budget.items::<f32>(n * c * h * w, "`images`")?;
-            let mut floats = floats(&images);
-            check_floats(&mut floats, c * h * w).map_err(|e| e.during(&path.display().to_string()))?;
-            StoredPixels::Floats(floats)
-        }
-        _ => {
-            return Err(Error::file(path, format!("`images` must be uint8, float32 or float64, got {}", images.kind))
-                .hint("`images.astype(\"float32\")` with values in [0, 1]"));
-        }
+/// The names of two arrays, and of the part of a data set that they are.
+struct Chosen {
+    images: String,
+    labels: String,
+    part: Option<String>,
+}
+
+/// By what the caller names, or `images` and `labels`, or those of a part as MedMNIST (`test_images`) and Keras (`x_test`) call them.
+fn choose(path: &Path, entries: &[String], named: &ColumnNames, split: Option<&str>) -> Result<Chosen> {
+    let names: Vec<&str> = entries.iter().map(|name| name.strip_suffix(".npy").unwrap_or(name)).collect();
+    let missing = |what: String, hint: &str| {
+        Err(Error::file(path, what).hint(format!("it holds {}; {hint}", names[..names.len().min(20)].join(", "))))
     };
-    Ok(Raw { images: Memory::new(pixels, [c, h, w]), labels, classes: None, digest })
-}
-
-fn array(path: &Path, archive: &mut Packed, name: &str, budget: &Budget) -> Result<Array> {
-    let failed = |e: &dyn std::fmt::Display| Error::file(path, format!("array `{name}`: {e}"));
-    let entry = format!("{name}.npy");
-    if !archive.names().contains(&entry) {
-        let names: Vec<&str> =
-            archive.names().iter().take(20).map(|name| name.strip_suffix(".npy").unwrap_or(name)).collect();
-        return Err(Error::file(path, format!("no array `{name}`"))
-            .hint(format!("it holds {}; wanted are `images` and `labels`", names.join(", "))));
-    }
-    let mut bytes = archive.read(&entry)?;
-    check_header(&bytes).map_err(|e| failed(&e))?;
-    let mut rest = bytes.as_slice();
-    let file = NpyFile::new(&mut rest).map_err(|e| failed(&e))?;
-    let DType::Plain(kind) = file.dtype() else { return Err(failed(&"a record array, wanted numbers")) };
-    if file.order() == Order::Fortran && file.shape().len() > 1 {
-        return Err(failed(&"stored in Fortran order").hint("save `np.ascontiguousarray(array)`"));
-    }
-    let shape = file.shape().iter().map(|&n| usize::try_from(n).ok()).collect::<Option<Vec<_>>>();
-    let item = kind.num_bytes().filter(|&n| n > 0);
-    let total =
-        shape.as_ref().zip(item).and_then(|(shape, item)| shape.iter().try_fold(item, |all, &n| all.checked_mul(n)));
-    let most = budget.size().saturating_mul(Budget::DEFLATE);
-    let (Some(shape), Some(total)) = (shape, total.filter(|&total| total as u64 <= most)) else {
-        return Err(failed(&format!("a shape of {:?} is more than the file can hold", file.shape())));
+    let pair = |images: &str, labels: &str| {
+        let there = |name: &str| names.contains(&name);
+        (there(images) && there(labels)).then(|| (images.to_string(), labels.to_string()))
     };
-    check_held(total as u64).map_err(|e| e.during(&path.display().to_string()))?;
-    drop(file);
-    let header = bytes.len() - rest.len();
-    if rest.len() != total {
-        return Err(failed(&format!("{shape:?} needs {total} bytes, found {}", rest.len())));
+    if !named.is_empty() {
+        if split.is_some() {
+            return Err(Error::argument(format!("{}: `split` and names of arrays exclude each other", path.display())));
+        }
+        let images = named.image.as_deref().unwrap_or("images");
+        let labels = named.label.as_deref().unwrap_or("labels");
+        return match pair(images, labels) {
+            Some((images, labels)) => Ok(Chosen { images, labels, part: None }),
+            None => {
+                let lacking = if names.contains(&images) { labels } else { images };
+                missing(format!("no array `{lacking}`"), "`image_column` and `label_column` name two of them")
+            }
+        };
     }
-    bytes.drain(..header);
-    Ok(Array { kind, shape, bytes })
-}
-
-/// Refuses headers that no array has, of which the parser would take memory as they say, or all of the stack.
-fn check_header(bytes: &[u8]) -> std::result::Result<(), &'static str> {
-    let length = match bytes {
-        [0x93, b'N', b'U', b'M', b'P', b'Y', 1, _, low, high, ..] => usize::from(u16::from_le_bytes([*low, *high])),
-        [0x93, b'N', b'U', b'M', b'P', b'Y', _, _, a, b, c, d, ..] => u32::from_le_bytes([*a, *b, *c, *d]) as usize,
-        _ => return Err("not a NumPy array"),
+    let of_part = |part: &str| {
+        pair(&format!("{part}_images"), &format!("{part}_labels"))
+            .or_else(|| pair(&format!("x_{part}"), &format!("y_{part}")))
     };
-    if length > HEADER {
-        return Err("its header is longer than any array's");
-    }
-    let mut depth = 0usize;
-    for byte in bytes.iter().skip(8).take(length + 4) {
-        match byte {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
+    let (found, part) = match (split, pair("images", "labels")) {
+        (Some(split), _) => (of_part(split), Some(split)),
+        (None, Some(pair)) => (Some(pair), None),
+        (None, None) => (of_part("test"), Some("test")),
+    };
+    match (found, split) {
+        (Some((images, labels)), _) => Ok(Chosen { images, labels, part: part.map(String::from) }),
+        (None, Some(split)) => missing(
+            format!("there is no {split:?} part"),
+            "a part has arrays as `test_images` and `test_labels`, or `x_test` and `y_test`",
+        ),
+        (None, None) => {
+            let lacking = if names.contains(&"images") { "labels" } else { "images" };
+            missing(
+                format!("no array `{lacking}`"),
+                "wanted are `images` and `labels`, those of a part, or those that `image_column` and `label_column` name",
+            )
         }
-        if depth > DEEPEST {
-            return Err("its header is nested deeper than any array's");
-        }
-    }
-    Ok(())
-}
-
-/// Each item of at most eight bytes as one word.
-fn words(array: &Array) -> impl Iterator<Item = u64> + '_ {
-    let little = array.kind.endianness() == Endianness::Little;
-    let join = |word: u64, &byte: &u8| word << 8 | byte as u64;
-    let size = array.kind.num_bytes().unwrap_or(1);
-    array.bytes.chunks(size).map(
-        move |item| {
-            if little { item.iter().rev().fold(0, join) } else { item.iter().fold(0, join) }
-        },
-    )
-}
-
-fn floats(array: &Array) -> Vec<f32> {
-    match array.kind.size_field() {
-        8 => words(array).map(|word| f64::from_bits(word) as f32).collect(),
-        _ => words(array).map(|word| f32::from_bits(word as u32)).collect(),
-    }
-}
-
-fn integers(array: &Array) -> Option<Vec<i64>> {
-    let unused = 64 - 8 * array.kind.num_bytes().filter(|n| (1..=8).contains(n))? as u32;
-    match array.kind.type_char() {
-        // The shift there and back carries the sign along.
-        TypeChar::Int => Some(words(array).map(|word| (word << unused) as i64 >> unused).collect()),
-        TypeChar::Uint => words(array).map(|word| i64::try_from(word).ok()).collect(),
-        _ => None,
     }
 }

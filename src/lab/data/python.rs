@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use super::memory::{Memory, StoredPixels, byte_to_float, check_brightest, check_floats, check_held, numbered_classes};
+use super::memory::{
+    Memory, StoredPixels, byte_to_float, channels_first, check_brightest, check_floats, check_held, numbered_classes,
+};
 use super::{Dataset, Edge};
 use crate::core::python::{Interpreter, Offer, Python};
 use crate::core::{Cx, Digest, Error, ErrorKind, Result};
@@ -64,17 +66,6 @@ fn read(python: &mut Python, begin: usize, count: usize) -> Result<ReadImages> {
         false => stored,
     };
     Ok(ReadImages { bytes, shape, pixels, labels })
-}
-
-fn channels_first(image: &[u8], [channels, height, width]: [usize; 3], size: usize) -> Vec<u8> {
-    let mut planes = Vec::with_capacity(image.len());
-    for channel in 0..channels {
-        for pixel in 0..height * width {
-            let at = (pixel * channels + channel) * size;
-            planes.extend_from_slice(&image[at..at + size]);
-        }
-    }
-    planes
 }
 
 fn floats(bytes: &[u8]) -> Vec<f32> {

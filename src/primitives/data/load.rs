@@ -2,7 +2,7 @@
 
 use super::class_names;
 use crate::core::{Cx, Error, Result, Value};
-use crate::data::{Classes, Filter, Load, ParquetColumns, View, load, source};
+use crate::data::{Classes, ColumnNames, Filter, Load, View, load, source};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, Words};
 
 pub(in crate::primitives) static FILTERS: Words<Filter, 2> =
@@ -20,7 +20,7 @@ pub static LOAD: Primitive = Primitive {
         Param::new(
             "split",
             Kind::Str,
-            "\"train\" or \"test\" of a published data set; a subfolder of an image folder; how the names of shards begin",
+            "\"train\" or \"test\" of a published data set or a `.npz`; a subfolder of an image folder; how the names of shards begin",
         )
             .or(Fallback::Absent("\"test\" of a published data set; the folder itself")),
         Param::new(
@@ -55,25 +55,28 @@ pub static LOAD: Primitive = Primitive {
             "names of the classes in the order of their numbers, a file of them, or \"alphabetical\": see the notes",
         )
         .or(Fallback::Absent("what the files say, or numbers")),
-        Param::new("labels_file", Kind::Path, "labels file of an IDX file, or a table of the labels of a folder: see the notes")
+        Param::new("labels_file", Kind::Path, "labels file of an IDX or `.npy` file, or a table of the labels of a folder: see the notes")
             .or(Fallback::Absent("the one beside it")),
-        Param::new("image_column", Kind::Str, "column of a Parquet file that holds the images")
+        Param::new("image_column", Kind::Str, "column of a Parquet file, or array of a `.npz`, that holds the images")
             .or(Fallback::Absent("the one that can")),
-        Param::new("label_column", Kind::Str, "column of a Parquet file that holds the class numbers")
+        Param::new("label_column", Kind::Str, "column of a Parquet file, or array of a `.npz`, that holds the class numbers")
             .or(Fallback::Absent("the one that can")),
         Param::new("shuffle", Kind::Int, "puts the images in the order that this seed draws")
             .or(Fallback::Absent("the order of the files")),
     ],
     returns: "a `Dataset`; edge `margin(n)` if there is a margin, else `none`",
     notes: "A name stands for the folder of this name below VIVA_DATA's `data`, where `viva data fetch NAME` puts what it downloads.\n\n\
-            Paths: relative to the working folder or to VIVA_DATA. An IDX images file (gzipped or not); a `.bin` of the binary \
-            version of CIFAR-10 or CIFAR-100 (whose fine labels count); SVHN's `.mat` (MATLAB 5: `X`, height x width x channels x N, \
+            Paths: relative to the working folder or to VIVA_DATA. An IDX images file (gzipped or not); a file of CIFAR-10 or \
+            CIFAR-100 (whose fine labels count), binary or Python's, as torchvision downloads them; STL-10's binary files; SVHN's `.mat` (MATLAB 5: `X`, height x width x channels x N, \
             uint8, and `y`, where label 10 means the digit 0); a folder with the files of one of these data sets, such as \
-            `cifar-10-batches-bin`, with `split`; a `.npz` with the arrays `images` (N x C x H x W or N x H x W; uint8, or float in [0, 1]) and `labels`, a folder \
+            `cifar-10-batches-py`, with `split`; a `.npz` with the arrays `images` (N x C x H x W, N x H x W or, of one or three channels, \
+            N x H x W x C; uint8, or float in [0, 1]) and `labels`, or those of a part, `test_images` and `test_labels` (as MedMNIST has them) or \
+            `x_test` and `y_test` (Keras), or those that `image_column` and `label_column` name; a `.npy` of images with `labels.npy` beside it \
+            (CIFAR-10-C, five strengths of 10,000 images in a row) or, beside `x_data.npy`, `x_labels.npy` (CIFAR-10.1); a folder \
             with one folder of .png, .jpg, .gif, .webp or .tif files per class, or a folder with `classes.csv` (columns `index`, `file`, and `name` if \
             there are names) or `labels.json` (`{ \"file\": label }`).\n\n\
             A flat folder is labelled by `labels_file`: a .csv with the columns `file` and `label`, which is a name or a number from 0, or \
-            `ImageId` and `PredictionString` as Kaggle's LOC_val_solution.csv; or a .txt with a label a line, line 1 being that of the file whose \
+            `ImageId` and `PredictionString` as Kaggle's LOC_val_solution.csv; a .txt with a file and its label a line, as Caffe's val.txt; or a .txt with a label a line, line 1 being that of the file whose \
             name ends in 1. For files called ILSVRC2012_val_00000001.JPEG and so on, ILSVRC2012_validation_ground_truth.txt and \
             LOC_val_solution.csv are found in the folder or beside it. Numbers in a .txt are those of ILSVRC 2012, from 1 to 1000 in an order of \
             their own: meta.mat of its development kit must lie beside them (`data/meta.mat` too), and without it they are refused. A picture \
@@ -91,6 +94,8 @@ pub static LOAD: Primitive = Primitive {
             called; later no more is unpacked than the page that it lies in, of Snappy the blocks, and at most 256 MiB of pages are kept. The hash is that of shards with the same pictures, \
             labels and names of classes. Packed by Snappy, Zstandard, gzip or not at all. Refused by file and row: no picture, no label, -1 or another \
             number that is no class.\n\n\
+            Tiny ImageNet is read as it is published, with `split: \"train\"` or `\"val\"`. Folders that are all called as parts are (train, test, ..) \
+            are no classes, unless `classes` says so.\n\n\
             Class folders that are called by whole numbers have these numbers. Where all names are or begin with WordNet ids of \
             ImageNet-1k, such as n01440764_tench, classes have ImageNet's numbers from 0 to 999, and so have the files of a folder whose \
             names begin so. Other names are numbered in alphabetical order. `ds.numbered` and the summary say which. `classes` names the \
@@ -136,7 +141,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         },
         grey: args.bool("grey"),
         classes: classes(cx, args)?,
-        columns: ParquetColumns {
+        columns: ColumnNames {
             image: args.optional_str("image_column").map(String::from),
             label: args.optional_str("label_column").map(String::from),
         },

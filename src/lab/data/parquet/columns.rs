@@ -9,9 +9,9 @@ use parquet::basic::{ConvertedType, LogicalType, Type as Stored};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::ParquetColumns;
 use super::page::CompactThrift;
 use crate::core::{Budget, Error, Result, cut, suggestion};
+use crate::data::columns::ColumnNames;
 
 /// A file's footer, of which nothing that is longer is held.
 const LONGEST_FOOTER: u64 = 1 << 30;
@@ -161,7 +161,7 @@ enum ColumnCandidate {
 }
 
 /// The columns that are meant, or may be where there is one of their kind alone.
-pub(super) fn columns(path: &Path, said: &ParquetMetaData, wanted: &ParquetColumns) -> Result<PictureColumns> {
+pub(super) fn columns(path: &Path, said: &ParquetMetaData, wanted: &ColumnNames) -> Result<PictureColumns> {
     let schema = said.file_metadata().schema_descr();
     let all: Vec<&ColumnDescriptor> = schema.columns().iter().map(AsRef::as_ref).collect();
     let top = |column: &ColumnDescriptor| column.path().parts().first().cloned().unwrap_or_default();

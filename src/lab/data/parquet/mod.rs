@@ -16,18 +16,12 @@ use self::group::{GroupIndex, StoredImage};
 use self::page::StoredPage;
 use self::unpacked::Unpacked;
 use super::Dataset;
+use super::columns::ColumnNames;
 use super::numbering::Classes;
 use super::pictures::{Labelled, PictureFiles, Pictures};
 use super::shards::{Indexed, read_in_order};
 use super::window::View;
 use crate::core::{Cx, Error, Result};
-
-/// The columns that the caller names.
-#[derive(Debug, Clone, Default)]
-pub struct ParquetColumns {
-    pub image: Option<String>,
-    pub label: Option<String>,
-}
 
 struct ParquetFiles {
     paths: Vec<PathBuf>,
@@ -44,7 +38,7 @@ pub(super) fn load(
     paths: Vec<PathBuf>,
     view: &View,
     classes: &Classes,
-    wanted: &ParquetColumns,
+    wanted: &ColumnNames,
     choose: &dyn Fn(usize) -> Option<Vec<usize>>,
 ) -> Result<Dataset> {
     let mut files: Vec<(ParquetMetaData, PictureColumns)> = vec![];
