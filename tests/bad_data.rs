@@ -162,7 +162,7 @@ fn npz_files_are_checked() -> Outcome {
             "uint8, float32 or float64",
         ),
         (vec![("images", npy("|u1", "(2, 12)", &[90; 24])), ("labels", labels.clone())], "N x C x H x W"),
-        (vec![("images", npy("|u1", "(2, 8, 8, 3)", &[9; 384])), ("labels", labels.clone())], "N x H x W x C"),
+        (vec![("images", npy("|u1", "(2, 8, 8, 2)", &[90; 256])), ("labels", labels.clone())], "N x H x W x C"),
         (vec![("images", npy("|u1", "(0, 3, 4)", &[])), ("labels", npy("<i8", "(0,)", &[]))], "no images"),
         (vec![("images", npy("|u1", "(2, 3, 5)", &[90; 24])), ("labels", labels.clone())], "needs 30 bytes, found 24"),
         (vec![("images", npy("|u1", "(2, 3, 3)", &[90; 24])), ("labels", labels.clone())], "needs 18 bytes, found 24"),

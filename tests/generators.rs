@@ -243,6 +243,28 @@ fn biggan_and_its_projection_discriminator() {
         judge.display()
     );
     assert_eq!(run(&script), Ok("[true, 2, true, true, true]".into()));
+    // Where latent vectors are truncated is a part of what it is: activations vary otherwise there.
+    let script = format!(
+        r#"
+        let of = |truncation| generator::load("{}", #{{ arch: "biggan", truncation: truncation }});
+        let narrow = of.call(0.1);
+        let wide = of.call(1.0);
+        let f = model::train(wide.sample(#{{ n: 60, seed: 1 }}), #{{ arch: [net::flatten(), net::linear(3)], epochs: 1, seed: 1 }});
+        let how = #{{ n: 2, layers: [1], steps: 40, samples: 50, first_radius: 0.5, increment: 0.5, seed: 1 }};
+        let first = generator::perturb(narrow, f, how).transcript.column("magnitude");
+        generator::perturb(wide, f, how);
+        let again = generator::perturb(of.call(0.1), f, how).transcript.column("magnitude");
+        narrow.save("narrow.safetensors");
+        let wider = generator::load("narrow.safetensors", #{{ truncation: 1.0 }});
+        let refused = |file, how| {{ try {{ generator::load(file, how); }} catch (e) {{ return `${{e}}`; }} "" }};
+        [
+            narrow.hash != wide.hash, first == again, wider.hash == wide.hash, `${{narrow}}`.contains("truncated at 0.1"),
+            refused.call("narrow.safetensors", #{{ psi: 0.5 }}).contains("StyleGAN's alone"),
+        ]
+        "#,
+        own.display()
+    );
+    assert_eq!(run(&script), Ok("[true, true, true, true, true]".into()));
 }
 
 /// The numbers that a script prints or answers.

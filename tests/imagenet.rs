@@ -287,9 +287,12 @@ fn a_stylegan_makes_tests_and_is_saved() {
         let t = generator::perturb(g, f, #{ n: 4, steps: 60, samples: 20, lr: 0.1, first_radius: 0.3, increment: 0.2, polish: 5 });
         g.save("again.safetensors");
         let again = generator::load("again.safetensors");
-        [t.share > 0, again.hash == g.hash, again.layers.len()]
+        let whole = generator::load("again.safetensors", #{ psi: 1.0 });
+        let asked = generator::load("g.safetensors", #{ arch: "stylegan2", psi: 1.0 });
+        let same = |a, b| (a.sample(#{ n: 4, seed: 1 }).images() - b.sample(#{ n: 4, seed: 1 }).images()).abs().max() == 0.0;
+        [t.share > 0, again.hash == g.hash, again.layers.len(), same.call(whole, asked), same.call(again, whole), `${again}`.contains("at psi 0.7")]
     "#;
-    assert_eq!(run_in(folder.path(), script), Ok("[true, true, 11]".into()));
+    assert_eq!(run_in(folder.path(), script), Ok("[true, true, 11, true, false, true]".into()));
 }
 
 fn autoencoder(rename: &dyn Fn(&str) -> String) -> (Generator, Weights) {

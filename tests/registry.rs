@@ -204,7 +204,7 @@ fn too_many_arguments_of_any_primitive_are_answered_with_how_to_call_it() {
 }
 
 /// A value of every type that has fields.
-const VALUES: [&str; 27] = [
+const VALUES: [&str; 28] = [
     "space::rotate(20)",
     "robustness::worst(examine(model::from(|x| tensor::zeros([x.shape[0], 10])), data::glyphs(#{ n: 3, size: 16 }), \
      #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }) }))",
@@ -230,6 +230,8 @@ const VALUES: [&str; 27] = [
     "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
      let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 3, seed: 1 });
      risk::calibrate(f, ds, #{ radius: 1, equivalence_margin: 0.1 })",
+    "let ds = data::glyphs(#{ n: 9 });
+     generator::fid(ds, ds, model::train(ds, #{ arch: [net::flatten(), net::linear(2), net::linear(10)], epochs: 1 }))",
     "plot::line([1, 2], [3, 4])",
     "plot::animation([plot::line([1, 2], [3, 4])])",
     "generator::train(data::glyphs(#{ n: 9 }), #{ steps: 1, batch: 4 })",

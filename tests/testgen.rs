@@ -5,9 +5,9 @@ use std::path::Path;
 use std::rc::Rc;
 
 use tch::{Kind, Tensor};
-use viva::core::{Cx, Value, with_stream};
+use viva::core::{Cautions, Cx, Value, with_stream};
 use viva::data::{NORMS, from_tensor, nearest};
-use viva::estimate::{frechet_distance, inception_score};
+use viva::estimate::{FrechetDistance, inception_score};
 use viva::model::{Layer, Module};
 use viva::script::Session;
 use viva::space::Norm;
@@ -51,23 +51,76 @@ const TINY: &str = r#"
     let set = |n, seed| data::glyphs(#{ n: n, size: 16, position: "centred", margin: 0, polarity: "light", seed: seed });
 "#;
 
+fn distance(a: &Tensor, b: &Tensor) -> viva::core::Result<f64> {
+    FrechetDistance::new(a, b, Cautions::default()).map(|found| found.value)
+}
+
 /// Against scipy.linalg.sqrtm and numpy.cov.
 #[test]
 fn scores_of_image_sets_are_those_of_their_formulas() {
     let a = table(12, 4, |i, j| (3.0 * i + j + 0.3 * i * j * j + i * i).sin());
     let b = table(12, 4, |i, j| (2.0 * i * i + j * j * i).cos() + 0.1 * j);
-    let found = frechet_distance(&a, &b).unwrap();
+    let found = distance(&a, &b).unwrap();
     assert!((found - 1.687_195_437_300_171_2).abs() < 1e-9, "{found}");
-    assert!(frechet_distance(&a, &a).unwrap() < 1e-9);
+    assert!(distance(&a, &a).unwrap() < 1e-9);
     // Moved, with the covariance as it was: the squared distance of the means.
-    let moved = frechet_distance(&a, &(&a + 2.0)).unwrap();
+    let moved = distance(&a, &(&a + 2.0)).unwrap();
     assert!((moved - 16.0).abs() < 1e-7, "{moved}");
     let found = inception_score(&(&a * 3.0)).unwrap();
     assert!((found - 2.046_251_284_864_412).abs() < 1e-12, "{found}");
     let decided = Tensor::eye(5, (Kind::Float, tch::Device::Cpu)) * 1e4;
     assert!((inception_score(&decided).unwrap() - 5.0).abs() < 1e-9);
     assert!((inception_score(&Tensor::zeros([7, 3], (Kind::Float, tch::Device::Cpu))).unwrap() - 1.0).abs() < 1e-12);
-    assert!(frechet_distance(&a.narrow(0, 0, 1), &b).is_err());
+    assert!(distance(&a.narrow(0, 0, 1), &b).is_err());
+}
+
+/// Two samples of one kind are as far apart as is said that chance makes them; of few images the result says so.
+#[test]
+fn what_chance_makes_of_a_frechet_distance_is_said() {
+    let normal = |n: i64, seed: u64| {
+        with_stream(seed, 0, || Ok::<_, viva::core::Error>(Tensor::f_randn([n, 8], (Kind::Double, tch::Device::Cpu))?))
+            .unwrap()
+    };
+    let (mut apart, mut chance) = (0.0, 0.0);
+    for seed in 0..20 {
+        let found = FrechetDistance::new(&normal(100, seed), &normal(400, 100 + seed), Cautions::default()).unwrap();
+        (apart, chance) = (apart + found.value / 20.0, chance + found.chance / 20.0);
+    }
+    assert!((chance / apart - 1.0).abs() < 0.2, "{apart} {chance}");
+    let (a, b) = (normal(100, 1), normal(400, 2));
+    let said = |a: &Tensor, b: &Tensor| FrechetDistance::new(a, b, Cautions::default()).unwrap();
+    for (found, words) in [
+        (said(&a, &b), "no more than chance makes"),
+        (said(&a.narrow(0, 0, 8), &b), "8 and 400 images for 8 features: such a distance is mostly chance"),
+        (said(&(&a + 0.5), &b.narrow(0, 0, 40)), "is what chance makes of 100 and 40 images"),
+    ] {
+        let summary = viva::core::Object::summary(&found);
+        assert!(summary.contains(words), "{summary}");
+    }
+    assert!(!viva::core::Object::summary(&said(&(&a + 3.0), &b)).contains("caution"));
+}
+
+/// What has no scores is no start that found nothing.
+#[test]
+fn a_search_is_not_begun_from_images_that_are_not_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let begin = format!("{TINY}let ds = set.call(40, 1);");
+    run_in(folder.path(), &format!("{begin}generator::train(ds, #{{ steps: 1, batch: 8, arch: tiny.call(16), seed: 1 }}).save(\"g.safetensors\");")).unwrap();
+    let path = folder.path().join("g.safetensors");
+    let mut bytes = std::fs::read(&path).unwrap();
+    // A safetensors file: the length of a text of JSON, the text, numbers.
+    let text = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let head: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&bytes[8..text]).unwrap();
+    let own = head.iter().find(|(name, _)| name.ends_with("bias") && !name.starts_with("discriminator")).unwrap().1;
+    let end = text + own["data_offsets"][1].as_u64().unwrap() as usize;
+    bytes[end - 4..end].copy_from_slice(&f32::NAN.to_le_bytes());
+    std::fs::write(&path, bytes).unwrap();
+    let script = format!(
+        "{begin}let f = model::train(ds, #{{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 }});
+         generator::latent_search(generator::load(\"g.safetensors\"), f, #{{ n: 1, draws: 4, auxiliary: model::train(ds, #{{ arch: [net::flatten(), net::linear(10)], epochs: 2, seed: 2 }}), seed: 1 }})"
+    );
+    let said = run_in(folder.path(), &script).map(|value| value.summary()).unwrap_err();
+    assert!(said.contains("NaN"), "{said}");
 }
 
 #[test]
@@ -461,9 +514,13 @@ fn recipes_of_generated_tests_answer_what_they_say() {
             single: single.table.map(|row| row.starts) == [13, 13, 13] && single.looks.map(|row| row.step) == [2, 3] && single.classifier.hash != s.model.hash,
             before_work: refused.call(#{ generator: small }, "draws [1, 16, 16]") && refused.call(#{ discriminator: "d.safetensors" }, "of no generator")
                 && refused.call(#{ model: "model.safetensors", more_judges: "model.safetensors" }, "can't both teach and judge"),
+            nobody: testgen::judged(s + #{ judges: [s.model] }, s.model, any.images).judged_by == "nobody" && testgen::judged(s + #{ judges: [] }, s.model, any.images).tests_kept.is_nan(),
+            alone: testgen::finetuning(s + #{ judges: [] }, #{ steps: 1, n: 20 }).cautions.some(|said| said.contains("nobody judges")),
+            few: f.figure.cautions == f.cautions && f.trade.cautions == f.cautions && f.tests.cautions.some(|said| said == f.cautions[0]),
+            first_tests: testgen::pairs(s, #{ targets: [()], n: 1, draws: 300, steps: 1 }).heatmap.cautions.some(|said| said.contains("first test of a pair")),
             usual: testgen::usual(s.images).l2 == 1.5 && testgen::usual(set.call(2, 1)) == #{},
             latent: lat.table.len() == 1 && lat.figure == (),
-            quality: q.fid > 0 && q.inception_score >= 1 && q.inception_score <= 10 && q.misclassified <= 1,
+            quality: q.fid > 0 && q.fid_by_chance > 0 && testgen::quality(s, s.generator, #{ n: 40 }).cautions.some(|said| said.contains("mostly chance")) && q.inception_score >= 1 && q.inception_score <= 10 && q.misclassified <= 1,
         }
     "#,
     );

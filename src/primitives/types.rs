@@ -766,6 +766,27 @@ pub static TYPES: &[Type] = &[
         elements: "",
     },
     Type {
+        name: "FrechetDistance",
+        purpose: "How far images are from real ones in a classifier's features, and how much of it chance makes.",
+        fields: &[
+            field("fid", "a float", "the distance, 0 or more; 0 for the same images"),
+            field(
+                "chance",
+                "a float",
+                "what as many images of one kind would be apart; NaN of fewer than four real ones",
+            ),
+            field("images", "an int", "how many images it is of"),
+            field("real", "an int", "of how many real ones"),
+            field("features", "an int", "how many features the classifier's last layer takes"),
+            field(
+                "cautions",
+                "an array of strings",
+                "why it may not mean what it seems to; empty where nothing was noticed",
+            ),
+        ],
+        elements: "",
+    },
+    Type {
         name: "Calibration",
         purpose: "Whether a model is right as often as it says, where a search left its images.",
         fields: &CALIBRATION,

@@ -9,6 +9,7 @@ pub mod counterfactual;
 pub mod early;
 mod factor_parts;
 mod found;
+mod frechet;
 mod image_quality;
 pub mod independence;
 pub mod level_set;
@@ -30,6 +31,7 @@ pub mod verdict;
 pub mod weaknesses;
 pub mod worst_case;
 
-pub use image_quality::{frechet_distance, inception_score};
+pub use frechet::FrechetDistance;
+pub use image_quality::inception_score;
 pub use marginal::marginal;
 pub use smallest_change::{Compared, SmallestChange, compare, smallest_change};

@@ -47,7 +47,7 @@ impl Options {
             (Some(asked), has) if asked != has => return refused("shape", format!("{asked:?}"), format!("{has:?}")),
             _ => {}
         }
-        if self.asked.psi.is_some() && self.arch.as_deref().is_some_and(|arch| !arch.starts_with("stylegan")) {
+        if self.asked.psi.is_some() && generator.psi().is_none() {
             return Err(Error::argument("`psi` is StyleGAN's alone").hint("leave it out"));
         }
         match (self.asked.truncation, generator.truncation()) {
@@ -55,6 +55,7 @@ impl Options {
                 "`truncation` is BigGAN's alone: this generator's latent vectors are not truncated",
             )
             .hint("leave it out")),
+            (Some(asked), Some(has)) if asked != has => refused("truncation", asked.to_string(), has.to_string()),
             _ => Ok(()),
         }
     }
@@ -76,7 +77,7 @@ pub fn load(cx: &Cx, path: &Path, options: &Options) -> Result<Generator> {
     let generator = match contents {
         Contents::TorchScript => program(cx, path, &name, options).map_err(at)?,
         Contents::Weights(weights) => match (&options.arch, said(cx, path)?) {
-            (None, Some(about)) => saved(cx, weights, &name, &about).map_err(at)?,
+            (None, Some(about)) => saved(cx, weights, &name, &about, &options.asked).map_err(at)?,
             (None, None) => {
                 let names: Vec<&str> = zoo::all().map(|arch| arch.name).collect();
                 return Err(at(Error::model("weights alone do not say how they are connected: `arch` is needed")
@@ -129,15 +130,17 @@ fn said(cx: &Cx, path: &Path) -> Result<Option<serde_json::Value>> {
     Ok(about.filter(|about| about.get("generator").is_some()))
 }
 
-fn saved(cx: &Cx, weights: Weights, name: &str, about: &serde_json::Value) -> Result<Generator> {
+fn saved(cx: &Cx, weights: Weights, name: &str, about: &serde_json::Value, asked: &Asked) -> Result<Generator> {
     let damaged = || Error::model("what the file says about its generator can't be read");
     let device = cx.device();
     let within = format!("{DISCRIMINATOR}.");
     let (judges, own): (Weights, Weights) = weights.into_iter().partition(|(name, _)| name.starts_with(&within));
     let network: Rc<dyn Network> = match zoo::named(&about["generator"])? {
-        Some((arch, mut asked)) => {
-            (arch.infer)(&own, &mut asked);
-            arch.load(own, &asked, device)?
+        Some((arch, mut said)) => {
+            (arch.infer)(&own, &mut said);
+            // How it is drawn from is no part of its weights.
+            (said.psi, said.truncation) = (asked.psi.or(said.psi), asked.truncation.or(said.truncation));
+            arch.load(own, &said, device)?
         }
         None => {
             let plan = Plan::from_json(&about["generator"]).ok_or_else(damaged)?;

@@ -80,6 +80,11 @@ pub trait Network {
         None
     }
 
+    /// How far styles lie from their mean, as a share of how far they would, where that was asked for.
+    fn psi(&self) -> Option<f64> {
+        None
+    }
+
     /// Whether latent vectors have a distribution to draw them from; else they are those of images.
     fn has_prior(&self) -> bool {
         true
@@ -280,6 +285,11 @@ impl Generator {
         self.network.truncation()
     }
 
+    /// How far its styles lie from their mean, where that was asked for.
+    pub fn psi(&self) -> Option<f64> {
+        self.network.psi()
+    }
+
     /// How many labels it draws; `None` if it takes none.
     pub fn classes(&self) -> Option<i64> {
         self.network.classes()
@@ -438,10 +448,11 @@ pub fn latents_in_stream(network: &dyn Network, n: usize, device: Device) -> Res
 /// Part of the stream that latent vectors are drawn from; steps of training use the small parts.
 const LATENTS: u64 = 1 << 60;
 
-/// The identity of a network: its description and tensors.
+/// The identity of a network: its description, tensors, and where its latent vectors are truncated.
 pub fn digest(network: &dyn Network) -> Result<Digest> {
     let about = network.description().map_or(String::new(), |about| about.to_string());
     let mut parts = vec![Digest::of(about.as_bytes())];
+    parts.extend(network.truncation().map(|truncation| Digest::of(&truncation.to_le_bytes())));
     let mut failed = None;
     network.visit(&mut |name, tensor, _| match Digest::of_tensor(tensor) {
         Ok(digest) => parts.extend([Digest::of(name.as_bytes()), digest]),
@@ -458,6 +469,14 @@ const DISCRIMINATOR: &str = "discriminator";
 /// What a file calls the classifiers that its generator was taught to be read by.
 const KEPT_BY: &str = "kept_by";
 
+impl Generator {
+    /// How what it draws keeps nearer to the middle than what it was trained to draw.
+    fn narrowed(&self) -> Option<String> {
+        let truncated = self.truncation().map(|truncation| format!("truncated at {truncation}"));
+        truncated.or_else(|| self.psi().map(|psi| format!("at psi {psi}")))
+    }
+}
+
 impl Object for Generator {
     fn kind(&self) -> &'static str {
         "Generator"
@@ -469,9 +488,10 @@ impl Object for Generator {
         let stages = self.stages().len();
         let encoded = self.encoded.as_ref().map_or(String::new(), |encoded| format!(" of {} images", encoded.len()));
         format!(
-            "generator {}{encoded}: {image}, {labels}, latent {}, {stages} stages, {}{}",
+            "generator {}{encoded}: {image}, {labels}, latent {}{}, {stages} stages, {}{}",
             self.name,
             self.latent(),
+            self.narrowed().map_or(String::new(), |how| format!(" {how}")),
             self.digest.short(),
             self.cautions.ending()
         )

@@ -98,6 +98,13 @@ impl CountedShare {
         Self { of, value, lo, hi }
     }
 
+    /// Ends of one of `parts` shares that hold together at 95% (Bonferroni), each as of `sequential` if its draws ended with the last that was wanted.
+    pub fn ends(yes: usize, of: usize, sequential: bool, parts: usize) -> (f64, f64) {
+        let (k, n, tail) = (yes as u64, of as u64, TAIL / parts.max(1) as f64);
+        let trials = if sequential { n - 1 } else { n };
+        (clopper_pearson_lower(k, n, tail), 1.0 - clopper_pearson_lower(n - k, trials, tail))
+    }
+
     /// The mean of independent shares, which count alike; its interval recovers their variances from their own intervals (Zou and Donner 2008), and is
     /// no narrower than Wilson's of as many observations as would vary as much: near 0 and 1 those of the parts end where there is no room.
     /// Shares of nothing are left out.
@@ -252,6 +259,21 @@ fn at_least(k: u64, n: u64, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Draws of ten labels, of which one in fifty is a hit, each up to its first hit: about 1 / draws no interval of a mean holds.
+    #[test]
+    fn ends_of_shares_that_hold_together_hold_of_their_mean() {
+        let mut rng = random(7, 0);
+        let mut held = 0;
+        for _ in 0..300 {
+            let draws: Vec<usize> = (0..10).map(|_| 1 + (rng.r#gen::<f64>().ln() / 0.98f64.ln()) as usize).collect();
+            let ends: Vec<(f64, f64)> = draws.iter().map(|&n| CountedShare::ends(1, n, true, 10)).collect();
+            let mean = |end: fn(&(f64, f64)) -> f64| ends.iter().map(end).sum::<f64>() / 10.0;
+            held += usize::from(mean(|end| end.0) <= 0.02 && 0.02 <= mean(|end| end.1));
+        }
+        assert!(held >= 285, "{held} of 300");
+        assert_eq!(CountedShare::ends(3, 3, true, 2).1, 1.0);
+    }
 
     /// Parts of which few are seen, or nearly all, are known together no better than all that was counted.
     #[test]

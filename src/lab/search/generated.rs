@@ -40,7 +40,7 @@ pub struct LabelDraws {
     /// Whether the draws ended with the last test that was wanted.
     pub enough: bool,
     pub seconds: f64,
-    /// How often the classifier gave each class among the images that were drawn.
+    /// How often the classifier gave each class among the images that were drawn, but those that a search took to where it gives none.
     pub answers: Vec<u64>,
 }
 
@@ -119,14 +119,14 @@ impl FoundTests {
         turn: &mut LabelTurn,
         wanted: &WantedTests,
         images: &Tensor,
-        answers: &[i64],
+        answers: &[Option<i64>],
         test: impl Fn(usize) -> bool,
     ) -> Result<usize> {
         let mut chosen = vec![];
         for (i, &answer) in answers.iter().enumerate() {
             turn.of.draws += 1;
-            turn.of.answers[answer as usize] += 1;
-            if test(i) {
+            turn.of.answers.iter_mut().zip(0..).for_each(|(n, class)| *n += u64::from(answer == Some(class)));
+            if let Some(answer) = answer.filter(|_| test(i)) {
                 chosen.push(i as i64);
                 self.predictions.push(answer);
                 self.labels.push(turn.of.label);
@@ -203,10 +203,10 @@ pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &W
             let given = latents.f_new_full([count as i64], label, (tch::Kind::Int64, latents.device()))?;
             let (images, answers) = tch::no_grad(|| {
                 let images = generator.images(&latents, Some(&given))?;
-                let answers = model.answers(&images)?;
+                let answers: Vec<_> = model.answers(&images)?.into_iter().map(Some).collect();
                 Ok::<_, Error>((images, answers))
             })?;
-            let test = |i: usize| wanted.met(label, answers[i]);
+            let test = |i: usize| answers[i].is_some_and(|answer| wanted.met(label, answer));
             task.advance(found.add(&mut turn, wanted, &images, &answers, test)? as u64);
         }
         found.end(turn);
@@ -287,12 +287,27 @@ impl GeneratedTests {
         if let Some(labels) = named(&|d| d.enough && d.tests == 1) {
             cautions.add(format!("draws of {labels} ended with their first test, which says too large a share on average: want two or more"));
         }
+        let (draws, _) = self.totals();
+        let answered: u64 = self.drawn.iter().flat_map(|d| &d.answers).sum();
+        if let Some(lost @ 1..) = (draws as u64).checked_sub(answered) {
+            cautions.add(format!(
+                "{lost} of {draws} starts were taken to where scores are no finite numbers, and count as none that became tests: take a smaller `lr`"
+            ));
+        }
         cautions
     }
 
     /// The share of images that are misread, each label counting alike.
     fn share(&self) -> CountedShare {
-        CountedShare::mean(&self.drawn.iter().map(LabelDraws::misread).collect::<Vec<_>>())
+        let mean = CountedShare::mean(&self.drawn.iter().map(LabelDraws::misread).collect::<Vec<_>>());
+        // About a value that is too large on average no interval can be laid.
+        if !self.drawn.iter().any(|d| d.enough && d.tests == 1) {
+            return mean;
+        }
+        let known: Vec<&LabelDraws> = self.drawn.iter().filter(|d| d.draws > 0).collect();
+        let ends = known.iter().map(|d| CountedShare::ends(d.tests, d.draws, d.enough, known.len()));
+        let (lo, hi) = ends.fold((0.0, 0.0), |(lo, hi), end| (lo + end.0, hi + end.1));
+        CountedShare { lo: lo / known.len() as f64, hi: hi / known.len() as f64, ..mean }
     }
 }
 

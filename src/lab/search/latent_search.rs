@@ -73,7 +73,8 @@ pub fn latent_search(
 /// What became of every start: its image when it was first a test, or its last one.
 struct Ends {
     images: Tensor,
-    answers: Vec<i64>,
+    /// None where it was taken to where there are no finite scores.
+    answers: Vec<Option<i64>>,
     met: Vec<bool>,
 }
 
@@ -92,7 +93,7 @@ impl LatentBatch<'_> {
         let [c, h, w] = self.generator.image_shape()?;
         let count = starts.size()[0];
         let images = Tensor::f_zeros([count, c, h, w], (Kind::Float, Device::Cpu))?;
-        let mut ends = Ends { images, answers: vec![0; count as usize], met: vec![false; count as usize] };
+        let mut ends = Ends { images, answers: vec![None; count as usize], met: vec![false; count as usize] };
         let mut left: Vec<i64> = (0..count).collect();
         let (mut start, mut z) = (starts.shallow_clone(), starts.shallow_clone());
         let mut u = match self.how.noise {
@@ -113,7 +114,6 @@ impl LatentBatch<'_> {
                 _ => drawn.shallow_clone(),
             };
             let (scores, read) = (self.model.logits(&seen)?, (self.auxiliary)(&drawn, &labels)?);
-            // A step that is too long can take a start to infinity, which is then given up.
             let sound =
                 scores.f_isfinite()?.f_all_dim(1, false)?.f_logical_and(&read.f_isfinite()?.f_all_dim(1, false)?)?;
             // The auxiliary is to read the picture as it is handed back, too.
@@ -124,6 +124,17 @@ impl LatentBatch<'_> {
             let [found, kept, there, sound] =
                 whole_columns([scores.f_argmax(1, false)?, read.f_argmax(1, false)?, read_there, sound])?;
             let sound: Vec<bool> = sound.iter().map(|sound| *sound == 1).collect();
+            // A step that is too long can take a start to infinity, which is then given up; a start itself is read.
+            if t == 0 && sound.contains(&false) {
+                return Err(Error::model(format!(
+                    "{} of {} images that {} draws as {} have scores that are no finite numbers (NaN or infinite)",
+                    sound.iter().filter(|sound| !**sound).count(),
+                    sound.len(),
+                    self.generator.name,
+                    self.label
+                ))
+                .hint("look at g.sample(): what it draws, or how a classifier answers, is broken"));
+            }
             let intended = |i: usize| kept[i] == self.label && there[i] == self.label;
             let met = |i: usize| sound[i] && self.wanted.met(self.label, found[i]) && intended(i);
             let last = t == self.how.steps || late();
@@ -136,7 +147,7 @@ impl LatentBatch<'_> {
                 for (place, &i) in over.iter().enumerate() {
                     let row = left[i];
                     ends.images.f_get(row)?.f_copy_(&images.f_get(place as i64)?)?;
-                    (ends.answers[row as usize], ends.met[row as usize]) = (found[i], met(i));
+                    (ends.answers[row as usize], ends.met[row as usize]) = (sound[i].then_some(found[i]), met(i));
                 }
             }
             if ended.iter().all(|ended| *ended) {

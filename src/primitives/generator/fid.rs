@@ -1,8 +1,8 @@
 //! The Frechet distance between images in a classifier's features.
 
-use crate::core::{Error, Value};
+use crate::core::{Cautions, Error, Value};
 use crate::data::Dataset;
-use crate::estimate::frechet_distance;
+use crate::estimate::FrechetDistance;
 use crate::model::{Inputs, Model};
 use crate::primitives::{Example, Kind, Param, Primitive};
 
@@ -15,14 +15,15 @@ pub static FID: Primitive = Primitive {
         Param::new("f", Kind::Object("Model"), "a classifier of layers that end with a linear one"),
     ],
     options: &[],
-    returns: "a float, 0 or more; 0 for the same images",
+    returns: "a `FrechetDistance`",
     notes: "|m1 - m2|^2 + tr(C1 + C2 - 2 (C1 C2)^(1/2)) of what goes into the last linear layer. Numbers compare only for the same classifier and \
-            the same number of images; there should be several times as many images as features. With Inception v3 it is the FID.",
+            the same number of images; fewer images look farther apart (Chong and Forsyth 2020): `chance` is what images of one kind would be apart, \
+            by the distance of two halves of the real ones; there should be many times as many images as features. With Inception v3 it is the FID.",
     source: "Heusel et al. 2017",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 40, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(8), net::relu(), net::linear(10)], epochs: 1, seed: 1 });\n\
-               generator::fid(ds, ds, f) < 0.001",
+               generator::fid(ds, ds, f).fid < 0.001",
         result: "true",
     }],
     run: |cx, args| {
@@ -37,14 +38,9 @@ pub static FID: Primitive = Primitive {
         let features = model.features()?;
         let of = |set: &Dataset| features.scores(cx, &Inputs::Data(set));
         let (a, b) = (of(&images)?, of(&real)?);
-        if a.size()[0] <= a.size()[1] || b.size()[0] <= b.size()[1] {
-            cx.warn(format!(
-                "generator::fid: {} and {} images for {} features; such a distance is mostly chance",
-                images.len(),
-                real.len(),
-                a.size()[1]
-            ));
-        }
-        Ok(Value::Float(frechet_distance(&a, &b)?))
+        let noticed = [model.cautions(), images.noticed(), images.drawn_by(), real.noticed(), real.drawn_by()];
+        let mut cautions = Cautions::default();
+        noticed.iter().for_each(|noticed| cautions.extend(noticed));
+        Ok(Value::object(FrechetDistance::new(&a, &b, cautions)?))
     },
 };

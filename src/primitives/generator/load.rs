@@ -51,7 +51,8 @@ pub static LOAD: Primitive = Primitive {
             all that was published; a file does not say so.\n\n\
             A TorchScript program offers `num_stages()` and `stage(i, x, y)`, both exported: what stage \
             i, counted from 0, makes of x for int64 labels y; stage 0 takes latent vectors N x latent, the last one gives images in [0, 1]. It \
-            draws labels if `classes` says how many. `classes`, `latent`, `shape` and `truncation` are refused where the generator has others.",
+            draws labels if `classes` says how many. `classes`, `latent` and `shape` are refused where the generator has \
+            others; `truncation` and `psi` go before what a file says of how it was drawn from, and are refused of generators that have none.",
     source: "",
     examples: &[Example {
         code: "let g = generator::train(data::glyphs(#{ n: 40, seed: 1 }), #{ steps: 1, batch: 8, seed: 1 });\n\

@@ -328,6 +328,10 @@ impl Network for StyleGan2 {
         }
     }
 
+    fn psi(&self) -> Option<f64> {
+        self.psi
+    }
+
     fn description(&self) -> Option<serde_json::Value> {
         by_name(STYLEGAN2.name, &Asked { psi: self.psi, ..Asked::default() })
     }

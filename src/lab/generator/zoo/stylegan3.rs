@@ -359,6 +359,10 @@ impl Network for StyleGan3 {
         self.layers.iter().for_each(|layer| layer.visit(see));
     }
 
+    fn psi(&self) -> Option<f64> {
+        self.psi
+    }
+
     fn description(&self) -> Option<serde_json::Value> {
         by_name(STYLEGAN3.name, &Asked { psi: self.psi, ..Asked::default() })
     }
