@@ -160,7 +160,7 @@ fn png_has_the_stated_size_and_ink() {
     assert_eq!(figure.render_rgb(77, 33).map(|(rgb, w, h)| (rgb.len(), w, h)).expect("drawn"), (77 * 33 * 3, 77, 33));
 }
 
-/// Of a map with more cells than pixels none is left out: the pixels show means.
+/// Of a map with more cells than pixels none is left out: a pixel shows the cell that is farthest from the median.
 #[test]
 fn a_png_leaves_no_cell_of_a_wide_map_out() {
     let mut row = vec![0.0; 4000];
@@ -173,6 +173,71 @@ fn a_png_leaves_no_cell_of_a_wide_map_out() {
     let apart = |x: &usize| (line[*x] - ground).abs() > 5 && (line[*x - 1] - ground).abs() <= 5;
     let seen = (width as usize / 8..width as usize * 3 / 4).filter(apart).count();
     assert!(seen >= 3, "{seen} of the hot columns are seen: {line:?}");
+}
+
+/// A pixel has no colour that the scale lacks, however many cells share it.
+#[test]
+fn pixels_of_a_large_map_have_colours_of_its_scale() {
+    let n = 1000;
+    let row = |at: usize| Value::Array((0..n).map(|i| Value::Float(if i == at { 1.0 } else { 0.0 })).collect());
+    let options = map([("min", Value::Int(0)), ("max", Value::Int(1))]);
+    let figure = figure("plot::heatmap", vec![Value::Array((0..n).map(row).collect()), options]).sized(500, 420);
+    let (rgb, width, height) = pixels(&figure);
+    let bright = [viridis(1.0), viridis(0.0)].map(|colour| [colour.0, colour.1, colour.2]);
+    let at = |x: u32, y: u32| &rgb[3 * (y * width + x) as usize..][..3];
+    // In a part of the map without its edges each pixel is of one of both colours, and each line meets the diagonal.
+    let (from, to) = (height / 4, height / 2);
+    let dark = (from..to).flat_map(|y| (0..width).map(move |x| (x, y))).filter(|(x, y)| at(*x, *y) == bright[1]);
+    let left = dark.map(|(x, _)| x).min().expect("a dark pixel") + 2;
+    for y in from..to {
+        let line: Vec<&[u8]> = (left..left + (to - left.min(to)).max(150)).map(|x| at(x, y)).collect();
+        assert!(line.iter().all(|pixel| bright.iter().any(|colour| pixel == colour)), "line {y}: {line:?}");
+    }
+    let yellow = rgb.chunks(3).filter(|pixel| *pixel == bright[0]).count();
+    assert!(yellow >= 250, "{yellow}");
+    assert!(figure.all_cautions().iter().any(|said| said.contains("1000 x 1000 cells")));
+}
+
+/// Series that look alike can't be told apart, and a legend leaves room for what it is the legend of.
+#[test]
+fn legends_say_what_they_cannot_show() {
+    let names = Value::Array(vec![text("a"), text("b")]);
+    let bars = |n: usize| {
+        let bar = |i: usize| map([("y", floats(&[1.0, i as f64])), ("label", text(&format!("model {i}")))]);
+        figure("plot::bar", vec![names.clone(), Value::Array((0..n).map(bar).collect())])
+    };
+    let alike = |figure: &Figure| figure.all_cautions().iter().any(|said| said.contains("are drawn alike"));
+    assert!(!alike(&bars(7)) && alike(&bars(8)));
+    let series = |i: usize| {
+        let label = format!("a network of such a long name that no two fit beside each other {i}");
+        map([("y", floats(&[0.0, i as f64])), ("label", text(&label))])
+    };
+    let many = figure("plot::line", vec![Value::Array((0..30).map(series).collect())]).sized(700, 400);
+    let svg = many.svg().expect("an SVG");
+    assert!(svg.contains("others that have no place here</text>"), "{svg}");
+    let frame = svg.lines().find(|line| line.starts_with("<polyline") && line.contains("#262626")).expect("a frame");
+    let ys: Vec<f64> = frame
+        .split("points=\"")
+        .nth(1)
+        .into_iter()
+        .flat_map(|points| points.split_whitespace())
+        .filter_map(|point| point.trim_end_matches("\"/>").split(',').nth(1)?.parse().ok())
+        .collect();
+    let high = ys.iter().copied().fold(f64::MIN, f64::max) - ys.iter().copied().fold(f64::MAX, f64::min);
+    assert!(high > 1200.0, "the plot is {high} tenths of a pixel high");
+}
+
+/// Letters of a text from right to left stand on one line in all formats: none has a shift of its own.
+#[test]
+fn texts_from_right_to_left_stand_on_one_line() {
+    let figure = figure("plot::line", vec![floats(&[1.0, 2.0]), map([("title", text("שלום עולם"))])]).sized(600, 400);
+    assert!(!figure.svg().expect("an SVG").contains(" dy="));
+    let (rgb, width, height) = pixels(&figure);
+    let inked = |y: u32| (0..width).any(|x| rgb[3 * (y * width + x) as usize] < 128);
+    let rows: Vec<u32> = (0..height / 8).filter(|&y| inked(y)).collect();
+    let (top, bottom) = (rows[0], rows.iter().copied().take_while(|y| *y < rows[0] + 60).last().expect("a row"));
+    // One line of letters, and not two of which one is cut off by the edge.
+    assert!(top > 2 && bottom - top < 26, "{top} to {bottom}");
 }
 
 /// One page, at 96 pixels to an inch; labels stay text, and the letters that are used come along.

@@ -108,7 +108,9 @@ pub fn table(manifest: &Json, script: Option<&str>) -> Markup {
     // While a run is under way its manifest is written only now and then.
     let over = map.get("state").and_then(Json::as_str) != Some("running");
     if let Some(seconds) = map.get("seconds").and_then(Json::as_f64).filter(|_| over) {
-        row("duration", html! { (duration(seconds)) });
+        // What came before a kill was not counted.
+        let resumed = map.get("resumed").and_then(Json::as_u64).is_some_and(|times| times > 0);
+        row(if resumed { "duration since last resumed" } else { "duration" }, html! { (duration(seconds)) });
     }
     if let Some(hash) = map.get("script_sha256").and_then(Json::as_str) {
         let differs = script.is_some_and(|text| Digest::of(text.as_bytes()).hex() != hash);

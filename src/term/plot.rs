@@ -261,6 +261,10 @@ impl Canvas for Characters {
         }
     }
 
+    fn pixels(&self, place: Rect) -> Option<[usize; 2]> {
+        Some([place.width(), place.height()].map(|side| (side / CELL).max(1.0) as usize))
+    }
+
     fn image(&mut self, picture: &Picture, place: Rect) {
         let (w, h) = (picture.width as f64, picture.height as f64);
         self.halves(place, |cell, half, (x, y)| {

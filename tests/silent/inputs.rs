@@ -74,7 +74,7 @@ fn cautions_go_along() {
         let worst = robustness::worst(t);
         let figure = plot::examiner(#{ a: worst, b: worst });
         #{
-            rows: t.filter(|row| row.id < 3).cautions == t.cautions && t.cautions.len() == 1,
+            rows: t.filter(|row| row.id < 3).cautions == t.cautions && t.cautions.len() == 2,
             curve: worst.cautions == t.cautions, figure: figure.cautions == t.cautions,
             sheet: plot::grid([figure, figure]).cautions == t.cautions,
         }"#,

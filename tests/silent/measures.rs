@@ -338,3 +338,62 @@ fn what_a_filter_left_and_few_objects_are_told() {
         }"#,
     );
 }
+
+/// A rule under which less fails than where it does not hold is no weakness, though the rules before it leave it more than its share.
+#[test]
+fn a_rule_under_which_less_fails_is_not_named() {
+    truths(
+        r#"
+        let range = |name| #{ name: name, min: 0, max: 1 };
+        let sp = space::factors([range.call("a"), range.call("b")], |z, s|
+            z * 0 + if s.a > 0.3 { if s.b < 0.8 { 1.0 } else { 0.0 } } else { if s.b > 0.4 { 1.0 } else { 0.0 } });
+        let f = model::from(|x| { let on = x.reshape([x.len(), 1]); tensor::concat([on * 0 + 0.5, on], 1) }, #{ classes: 2 });
+        let zeros = [];
+        for i in 0..20 { zeros.push(0); }
+        let ds = data::from(tensor::zeros([20, 1, 1, 1]), zeros, #{ classes: ["right", "wrong"] });
+        let t = examine(f, ds, #{ space: sp, search: search::random(#{ questions: 200 }), seed: 1 });
+        let w = robustness::weaknesses(t, #{ conditions: 1 });
+        let below = w.looked_at.filter(|rule| rule.rule == "a below 0.3");
+        #{
+            named: w.named.map(|rule| rule.rule) == ["b below 0.8"],
+            first: w.named[0].beyond == w.named[0].wrong && w.named[0].otherwise < 0.4,
+            found: below.len() == 1 && below[0].p < 1e-10 && below[0].wrong < below[0].otherwise && below[0].beyond > below[0].wrong,
+            of: below[0].beyond_of < below[0].questions,
+            said: w.sentences[0].contains("where it does not hold"),
+        }"#,
+    );
+}
+
+/// A closure that forgets its factors, and one that is given what it did not do.
+#[test]
+fn spaces_that_do_nothing_and_spaces_that_come_first_are_told_of() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 12, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });
+        let slip = space::factors([#{ name: "gain", min: 0, max: 1 }], |z, s| z);
+        let gain = space::factors([#{ name: "gain", min: 0, max: 1 }], |z, s| z * s.gain);
+        let told = |space, search| examine(f, ds, #{ space: space, search: search, seed: 1 }).cautions
+            .some(|said| said.contains("no question changed the loss of any of 12 images"));
+        let refused = "";
+        try { examine(f, ds, #{ space: slip * space::noise(0.5), search: search::random(#{ questions: 4 }), seed: 1 }); } catch (e) { refused = `${e.message} ${e.hint}`; }
+        #{
+            random: told.call(slip, search::random(#{ questions: 4 })), bayes: told.call(slip, search::bayes(#{ questions: 6 })),
+            moved: !told.call(gain, search::random(#{ questions: 4 })),
+            first: refused.contains("of an image with pixels from -") && refused.contains("put the closure first"),
+        }"#,
+    );
+}
+
+/// H(Y) of a few labels bounds nothing of others.
+#[test]
+fn intervals_above_the_entropy_of_labels_are_told_of() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 200, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });
+        let told = |set| tolerance::measure(f, set, #{ space: space::noise(), levels: [0.1], seed: 1 }).cautions
+            .some(|said| said.contains("intervals reach above H(Y)"));
+        #{ one: told.call(ds.only([0]).take(8)), all: !told.call(ds) }"#,
+    );
+}

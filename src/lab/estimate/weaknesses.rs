@@ -44,6 +44,10 @@ pub struct Weakness {
     /// Objects that were asked such a question, and those that failed at least one.
     pub objects: usize,
     pub failing: usize,
+    /// Of fresh questions under which it does not hold, those that failed.
+    pub otherwise: CountedShare,
+    /// Of those under which it holds and no rule that was found before it does, which `p` is about.
+    pub beyond: CountedShare,
     /// Holm's.
     pub p: f64,
     pub named: bool,
@@ -205,7 +209,7 @@ pub fn weaknesses(
         let strata = left.strata(rule);
         // A probability that is too small for a number is not 0.
         p.push(stratified_p(&strata).max(f64::MIN_POSITIVE));
-        beyond.push(clustered(&strata).value);
+        beyond.push(clustered(&strata));
         left = left.filter(|question| !rule.holds(left.setting(question)));
     }
     let elsewhere = clustered(&left.strata(&Rule::default()));
@@ -218,6 +222,8 @@ pub fn weaknesses(
         .map(|((rule, p), beyond)| {
             let strata = fresh.binned.strata(&rule);
             let wrong = clustered(&strata);
+            let outside = fresh.binned.filter(|question| !rule.holds(fresh.binned.setting(question)));
+            let otherwise = clustered(&outside.strata(&Rule::default()));
             Weakness {
                 words: told.words(&rule, &fresh.binned.factors),
                 conditions: told.conditions(&rule, &fresh.binned.factors),
@@ -231,8 +237,13 @@ pub fn weaknesses(
                 objects: strata.iter().filter(|stratum| stratum.within > 0).count(),
                 failing: strata.iter().filter(|stratum| stratum.failed_within > 0).count(),
                 p,
-                // Its own failures are to be so many, and not those of the rules before it.
-                named: rejects(p, how.delta) && wrong.value.min(beyond) - elsewhere.value >= how.gap,
+                otherwise,
+                beyond,
+                // Its own failures are to be so many, and not those of the rules before it; and more than where it does not hold, as the rules
+                // before it may hold there.
+                named: rejects(p, how.delta)
+                    && wrong.value.min(beyond.value) - elsewhere.value >= how.gap
+                    && (otherwise.of == 0 || wrong.value > otherwise.value),
                 rule,
             }
         })
@@ -366,11 +377,21 @@ fn short(x: f64, digits: usize) -> String {
 }
 
 impl Weakness {
-    /// `elevation above 50 and light_energy below 0.4: 71% [60%, 80%] wrong, 12% of settings, 9 of 10 objects`
+    /// `elevation above 50 and light_energy below 0.4: 71% [60%, 80%] wrong and 20% where it does not hold, 12% of settings, 9 of 10 objects`
     pub fn sentence(&self) -> String {
         let [value, lo, hi] = [self.wrong.value, self.wrong.lo, self.wrong.hi].map(percent);
+        let otherwise = match self.otherwise.of {
+            0 => String::new(),
+            _ => format!(" and {} where it does not hold", percent(self.otherwise.value)),
+        };
+        let beyond = match self.beyond.of == self.questions {
+            true => String::new(),
+            false => {
+                format!(", {} of {} questions beyond the rules before it", percent(self.beyond.value), self.beyond.of)
+            }
+        };
         format!(
-            "{}: {value} [{lo}, {hi}] wrong, {} of settings, {} of {} objects",
+            "{}: {value} [{lo}, {hi}] wrong{otherwise}{beyond}, {} of settings, {} of {} objects",
             self.words,
             percent(self.views),
             self.failing,
@@ -433,6 +454,9 @@ impl Weaknesses {
             ("wrong", Value::Float(weakness.wrong.value)),
             ("wrong_lo", Value::Float(weakness.wrong.lo)),
             ("wrong_hi", Value::Float(weakness.wrong.hi)),
+            ("otherwise", Value::Float(weakness.otherwise.value)),
+            ("beyond", Value::Float(weakness.beyond.value)),
+            ("beyond_of", Value::Int(weakness.beyond.of as i64)),
             ("settings", Value::Float(weakness.views)),
             ("questions", Value::Int(weakness.questions as i64)),
             ("failing", Value::Int(weakness.failing as i64)),
@@ -443,10 +467,23 @@ impl Weaknesses {
     }
 
     fn rows(&self) -> Table {
-        let names =
-            ["rule", "wrong", "wrong_lo", "wrong_hi", "settings", "questions", "failing", "objects", "p", "named"];
+        const NAMES: [&str; 13] = [
+            "rule",
+            "wrong",
+            "wrong_lo",
+            "wrong_hi",
+            "otherwise",
+            "beyond",
+            "beyond_of",
+            "settings",
+            "questions",
+            "failing",
+            "objects",
+            "p",
+            "named",
+        ];
         let rows: Vec<_> = self.found.iter().map(Self::row).collect();
-        names.iter().enumerate().fold(Table::default(), |table, (column, name)| {
+        NAMES.iter().enumerate().fold(Table::default(), |table, (column, name)| {
             table.column(*name, rows.iter().map(|row| row[column].1.clone()).collect())
         })
     }
@@ -491,8 +528,8 @@ impl Object for Weaknesses {
         lines.push(format!("elsewhere {} wrong", self.elsewhere.words()));
         lines.push(format!("{model} on {data}: {search} over {space}, {objective}"));
         lines.push(format!(
-            "rules found on {} questions, confirmed on {} others: named where p, corrected for {} rules, is at most {} and at least {} more are wrong \
-             than elsewhere",
+            "rules found on {} questions, confirmed on {} others: named where p, corrected for {} rules, is at most {}, at least {} more are wrong \
+             than elsewhere, and more than where the rule does not hold",
             self.questions[0],
             self.questions[1],
             self.found.len(),

@@ -178,7 +178,7 @@ impl Model {
         let guessing = 1.0 - 1.0 / among as f64;
         if n >= FEWEST && among > 1 && error >= guessing {
             return Some(format!(
-                "the error of {} on {} is {}, no better than guessing: their classes may be numbered differently",
+                "the error of {} on {} is {}, no better than guessing: their classes may be numbered differently, or the pixels scaled (mean, std)",
                 self.name,
                 set.name,
                 number(error)

@@ -44,7 +44,7 @@ pub fn parse(bytes: &[u8], budget: &Budget) -> Result<Contents> {
         [_, _, _, _, _, _, _, _, b'{', ..] => safetensors(bytes, budget).map(Contents::Weights),
         [0x80, 2..=5, ..] => legacy(bytes, budget).map(Contents::Weights),
         _ => Err(bad("neither safetensors, nor a PyTorch state dict, nor TorchScript")
-            .hint("in Python: torch.save(model.state_dict(), path), or safetensors.torch.save_file")),
+            .hint("in Python: torch.save(model.state_dict(), path), or safetensors.torch.save_file; model::python runs what Python loads, such as ONNX")),
     }
 }
 
@@ -220,7 +220,13 @@ fn zipped(bytes: &[u8], budget: &Budget) -> Result<Contents> {
         return Ok(Contents::TorchScript);
     }
     let Some(folder) = root("data.pkl").map(String::from) else {
-        return Err(bad("the zip file holds no PyTorch state dict (no data.pkl)"));
+        let exported = names.iter().any(|name| name.split('/').nth(1) == Some("models"));
+        return Err(match exported {
+            true => bad("a program of torch.export, which libtorch does not run").hint(
+                "model::python(\"loader.py:net\") runs it, where loader.py says `net = torch.export.load(path).module()`; or save its state_dict",
+            ),
+            false => bad("the zip file holds no PyTorch state dict (no data.pkl)"),
+        });
     };
     let order = format!("{folder}byteorder");
     if names.contains(&order) && archive.read(&order)? != b"little" {

@@ -6,7 +6,7 @@ use super::canvas::{
     Anchor, Canvas, CanvasPoint, Face, Pen, Rect, clip_line, clip_polygon, shortened_apart, text_width, wrapped,
 };
 use super::figure::{BoxedSample, Layer, Panel, Series, Spread};
-use super::legend::{Legend, LegendEntry, LegendKey};
+use super::legend::{Legend, LegendEntry, LegendKey, MOST_BELOW};
 use super::marker::{marker, series_width};
 use super::palette::{GRID, INK, Marker, Rgb, WHITE, style};
 use super::scale::{Scale, Tick};
@@ -53,8 +53,9 @@ impl<'a> Plot<'a> {
         if plot.inside.is_some() {
             return plot;
         }
-        let below = plot.legend.height_below(area.width() - font);
-        Self::laid_out(panel, area, font, plot.legend, (below, least))
+        let legend = plot.legend.within(area.width() - font, MOST_BELOW * area.height());
+        let below = legend.height_below(area.width() - font);
+        Self::laid_out(panel, area, font, legend, (below, least))
     }
 
     /// What lies left of the frame and below it.
@@ -88,7 +89,17 @@ impl<'a> Plot<'a> {
         let y_label = label_lines(&panel.y.label, bottom - top);
         let left = area.x0 + (font * 0.9 + widest + y_label).max(least.left);
         // Room for half of the last tick's label.
-        let right = (area.x1 - font * 1.3).max(left + font);
+        let half = match names.is_empty() {
+            true => x
+                .clone()
+                .onto(left, area.x1)
+                .ticks(2)
+                .iter()
+                .map(|t| text_width(&t.label, ticks, false) / 2.0)
+                .fold(0.0, f64::max),
+            false => 0.0,
+        };
+        let right = (area.x1 - (font * 1.3).max(half + font * 0.3)).max(left + font);
         let x = if panel.x.reversed { x.onto(right, left) } else { x.onto(left, right) };
         let mut most = ((right - left) / (font * 3.2)).clamp(2.0, 10.0) as usize;
         let x_ticks = loop {

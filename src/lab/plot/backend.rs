@@ -47,13 +47,29 @@ pub fn svg(
     // plotters puts text on a line of its own, which some readers show as spaces around it.
     let mut text = false;
     for line in lines {
-        file += line;
+        file += &match line.starts_with("<text") {
+            true => on_its_baseline(line).unwrap_or_else(|| line.into()),
+            false => line.into(),
+        };
         text = line.starts_with("<text") || (text && line != "</text>");
         if !text {
             file.push('\n');
         }
     }
     Ok(file)
+}
+
+/// An element of text without `dy`, which readers give to the first letter alone: the last one that is seen of a text from right to left.
+fn on_its_baseline(line: &str) -> Option<String> {
+    let value = |name: &str| {
+        let from = line.find(&format!(" {name}=\""))? + name.len() + 3;
+        Some((from, from + line[from..].find('"')?))
+    };
+    let ((y, y_end), (dy, dy_end), (size, size_end)) = (value("y")?, value("dy")?, value("font-size")?);
+    let down: f64 = line[dy..dy_end].strip_suffix("em")?.parse().ok()?;
+    let (top, size): (f64, f64) = (line[y..y_end].parse().ok()?, line[size..size_end].parse().ok()?);
+    let without = line[y_end + 1..].replacen(&format!(" dy=\"{}\"", &line[dy..dy_end]), "", 1);
+    Some(format!("{}{}\"{without}", &line[..y], (top + down * size).round()))
 }
 
 /// What an SVG's size is given in.
@@ -102,7 +118,7 @@ impl<'a> SvgSurface<'a> {
     }
 
     fn letters(&mut self, text: String, (x, y): CanvasPoint, face: Face) {
-        // plotters writes 1 / 1.24 of the size, and puts the baseline 0.76 em below the top.
+        // plotters writes 1 / 1.24 of the size, and has the baseline 0.76 em below the top.
         let top = if face.upwards { (x - 0.76 * face.size, y) } else { (x, y - 0.76 * face.size) };
         let side = match face.anchor {
             Anchor::Start => HPos::Left,
@@ -221,17 +237,24 @@ impl Canvas for SvgSurface<'_> {
         self.letters(piece.text.clone(), place, face);
     }
 
+    fn pixels(&self, place: Rect) -> Option<[usize; 2]> {
+        let ((x, y), (right, bottom)) = (at((place.x0, place.y0)), at((place.x1, place.y1)));
+        match self.pictures {
+            Pictures::Whole => None,
+            Pictures::Fitting(pixels) => Some(
+                [right - x, bottom - y]
+                    .map(|side| (f64::from(side.max(1)) * pixels / f64::from(TENTHS)).ceil() as usize),
+            ),
+        }
+    }
+
     fn image(&mut self, picture: &Picture, place: Rect) {
         let ((x, y), (right, bottom)) = (at((place.x0, place.y0)), at((place.x1, place.y1)));
         let (w, h) = ((right - x).max(1), (bottom - y).max(1));
-        let fitting = match self.pictures {
-            Pictures::Whole => None,
-            Pictures::Fitting(pixels) => {
-                let [across, down] = [w, h].map(|side| (f64::from(side) * pixels / f64::from(TENTHS)).ceil() as usize);
-                let fits = picture.width <= across && picture.height <= down;
-                (!fits).then(|| picture.resized(picture.width.min(across), picture.height.min(down)))
-            }
-        };
+        let fitting = self.pixels(place).and_then(|[across, down]| {
+            let fits = picture.width <= across && picture.height <= down;
+            (!fits).then(|| picture.resized(picture.width.min(across), picture.height.min(down)))
+        });
         // A picture that can't be encoded has no pixels to show.
         let Ok(png) = fitting.as_ref().unwrap_or(picture).png() else { return };
         // Writing to a String can't fail.

@@ -80,6 +80,9 @@ pub trait Canvas {
     fn text(&mut self, text: &str, at: CanvasPoint, face: Face);
     /// A picture stretched over `place`; its pixels stay square-edged.
     fn image(&mut self, picture: &Picture, place: Rect);
+
+    /// Pixels that a place has, across and down, where pixels are made of the drawing.
+    fn pixels(&self, place: Rect) -> Option<[usize; 2]>;
 }
 
 /// Of a label, which may hold mathematics.

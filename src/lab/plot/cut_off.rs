@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::axes::entries;
 use super::figure::{Axis, Figure, HeatMap, Layer, Panel};
 use super::glyphs::has_glyph;
 use super::label;
+use super::legend::LegendEntry;
 use super::scale::LARGEST;
 use crate::core::{Cautions, number};
 
@@ -123,6 +125,36 @@ fn called_alike(panel: &Panel) -> Option<String> {
     Some(format!("two series are called {twice:?}: the legend can't tell which is which"))
 }
 
+/// Series that a legend has to tell apart and that are drawn alike.
+fn drawn_alike(panel: &Panel) -> Option<String> {
+    let entries: Vec<LegendEntry> = entries(panel).into_iter().filter(|entry| !entry.label.trim().is_empty()).collect();
+    let twin = |at: usize| {
+        entries[..at].iter().find(|before| before.sample == entries[at].sample && before.label != entries[at].label)
+    };
+    let (first, second) = (0..entries.len()).find_map(|at| Some((twin(at)?, &entries[at])))?;
+    let looks = entries.iter().enumerate().filter(|(at, _)| twin(*at).is_none()).count();
+    Some(format!(
+        "{:?} and {:?} are drawn alike: there are {looks} looks for {} series, and the legend can't tell which is which",
+        first.label,
+        second.label,
+        entries.len()
+    ))
+}
+
+/// Rows or columns of a heat map from which on several cells may share a pixel.
+const MANY_CELLS: usize = 400;
+
+/// What pixels leave out of a heat map.
+fn shared_pixels(panel: &Panel) -> Option<String> {
+    let Some(Layer::HeatMap(map)) = panel.layers.first() else { return None };
+    (map.rows.max(map.columns) > MANY_CELLS).then(|| {
+        format!(
+            "{} x {} cells: where several share a pixel it shows the one farthest from the median; all are in .svg",
+            map.rows, map.columns
+        )
+    })
+}
+
 impl Figure {
     /// Its cautions, and what its axes and colours have no place for.
     pub fn all_cautions(&self) -> Cautions {
@@ -131,6 +163,8 @@ impl Figure {
         let mut all = self.cautions.clone();
         cut_off.say(&mut all);
         self.panels.iter().filter_map(called_alike).for_each(|caution| all.add(caution));
+        self.panels.iter().filter_map(drawn_alike).for_each(|caution| all.add(caution));
+        self.panels.iter().filter_map(shared_pixels).for_each(|caution| all.add(caution));
         self.boxes_for_letters().into_iter().for_each(|caution| all.add(caution));
         all
     }

@@ -4,7 +4,7 @@ use super::axes::{Insets, Plot, entries};
 use super::backend::{MILLIMETRE, Pictures, Unit};
 use super::canvas::{Anchor, Canvas, Face, Rect, wrapped};
 use super::figure::{Figure, Layer, Panel};
-use super::legend::Legend;
+use super::legend::{Legend, MOST_BELOW};
 use super::palette::{INK, WARNING};
 use super::{Picture, backend, rendering};
 use crate::core::{Cautions, Result};
@@ -163,7 +163,10 @@ fn draw(figure: &Figure, canvas: &mut dyn Canvas, width: f64, height: f64) {
     draw_cautions(canvas, &cautions, font, width, height);
     let top = title_height(&figure.title, font, width);
     draw_title(canvas, &figure.title, font, Rect::new(0.0, 0.0, width, top));
-    let shared = figure.one_legend.then(|| Legend::shared(figure.panels.iter().flat_map(entries), font, width - font));
+    let shared = figure.one_legend.then(|| {
+        let all = figure.panels.iter().flat_map(entries);
+        Legend::shared(all, font, width - font).within(width - font, MOST_BELOW * height)
+    });
     let legend_room = shared.as_ref().map_or(0.0, |legend| legend.height_below(width - font));
     if let Some(legend) = &shared {
         let place = Rect::new(font * 0.5, height - legend_room, width - font * 0.5, height);

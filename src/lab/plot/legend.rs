@@ -1,12 +1,16 @@
 //! The legend: in a free place of the plot, or below it; never over data.
 
 use super::canvas::{
-    Anchor, Canvas, CanvasPoint, Face, Pen, Rect, shortened_apart, shortened_before_remark, text_width,
+    Anchor, Canvas, CanvasPoint, Face, Pen, Rect, shortened, shortened_apart, shortened_before_remark, text_width,
 };
 use super::marker::{marker, series_width};
 use super::palette::{GRID, INK, Marker, Rgb, WHITE};
 
+/// The part of a height that a legend below a plot may take.
+pub const MOST_BELOW: f64 = 0.4;
+
 /// How one entry looks.
+#[derive(Debug, Clone, PartialEq)]
 pub enum LegendKey<'a> {
     Line { colour: Rgb, dash: &'a [f64], marker: Option<Marker>, thin: bool },
     Points { colour: Rgb, marker: Marker },
@@ -21,6 +25,8 @@ pub struct LegendEntry<'a> {
 pub struct Legend<'a> {
     entries: Vec<LegendEntry<'a>>,
     font: f64,
+    /// What stands for entries that have no place.
+    rest: Option<String>,
 }
 
 impl<'a> Legend<'a> {
@@ -38,7 +44,7 @@ impl<'a> Legend<'a> {
     /// `font` is the em of the panel's labels; labels that are wider than `width` leaves are cut.
     pub fn new(entries: Vec<LegendEntry<'a>>, font: f64, width: f64) -> Self {
         let entries: Vec<LegendEntry> = entries.into_iter().filter(|e| !e.label.trim().is_empty()).collect();
-        let mut legend = Self { entries, font: font * 0.9 };
+        let mut legend = Self { entries, font: font * 0.9, rest: None };
         let room = width - legend.sample_width() - legend.font * 1.4;
         let kept = |entry: &LegendEntry| shortened_before_remark(&entry.label, legend.font, room);
         let labels: Vec<String> = legend.entries.iter().map(kept).collect();
@@ -96,9 +102,23 @@ impl<'a> Legend<'a> {
         ((width / (self.widest() + self.font)) as usize).clamp(1, self.entries.len().max(1))
     }
 
+    /// The same with as many entries as fit into a height below a plot, the last of which says how many others there are.
+    pub fn within(mut self, width: f64, height: f64) -> Self {
+        let (all, row, gap) = (self.entries.len(), self.row(), self.font * 0.5);
+        let rows = (((height - gap) / row) as usize).max(1);
+        if all > rows * self.per_row(width) {
+            let kept = (rows - 1) * self.per_row(width);
+            self.entries.truncate(kept);
+            let rest = format!("and {} others that have no place here", all - kept);
+            self.rest = Some(shortened(&rest, self.font, width - self.font * 1.4));
+        }
+        self
+    }
+
     /// The height it takes below a plot.
     pub fn height_below(&self, width: f64) -> f64 {
-        self.entries.len().div_ceil(self.per_row(width)) as f64 * self.row() + self.font * 0.5
+        let rows = self.entries.len().div_ceil(self.per_row(width)) + usize::from(self.rest.is_some());
+        rows as f64 * self.row() + self.font * 0.5
     }
 
     pub fn draw_inside(&self, canvas: &mut dyn Canvas, place: Rect) {
@@ -124,6 +144,15 @@ impl<'a> Legend<'a> {
             let middle = place.y0 + self.font * 0.5 + (row as f64 + 0.5) * self.row();
             self.entry(canvas, entry, left + column as f64 * cell + self.font * 0.5, middle);
         }
+        if let Some(rest) = &self.rest {
+            let row = self.entries.len().div_ceil(columns) as f64;
+            let baseline = place.y0 + self.font * 0.85 + (row + 0.5) * self.row();
+            canvas.text(rest, ((place.x0 + place.x1) / 2.0, baseline), self.face(Anchor::Middle));
+        }
+    }
+
+    fn face(&self, anchor: Anchor) -> Face {
+        Face { size: self.font, bold: false, anchor, upwards: false, colour: INK }
     }
 
     fn entry(&self, canvas: &mut dyn Canvas, entry: &LegendEntry, x: f64, y: f64) {
@@ -145,7 +174,6 @@ impl<'a> Legend<'a> {
                 canvas.fill(&box_.corners(), *colour, *alpha);
             }
         }
-        let face = Face { size: self.font, bold: false, anchor: Anchor::Start, upwards: false, colour: INK };
-        canvas.text(&entry.label, (to + self.font * 0.4, y + self.font * 0.35), face);
+        canvas.text(&entry.label, (to + self.font * 0.4, y + self.font * 0.35), self.face(Anchor::Start));
     }
 }

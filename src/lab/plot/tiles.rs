@@ -136,6 +136,34 @@ impl HeatMap {
         }
     }
 
+    /// Of cells that share a pixel the one that is farthest from the middle of all: a mean of colours would be none of the scale's, and few cells
+    /// among many would vanish in a mean of values.
+    fn fitting(&self, width: usize, height: usize) -> Vec<f64> {
+        if (width, height) == (self.columns, self.rows) {
+            return self.values.clone();
+        }
+        let mut finite: Vec<f64> = self.values.iter().copied().filter(|v| v.is_finite()).collect();
+        let middle = finite.len() / 2;
+        let median = match finite.is_empty() {
+            true => 0.0,
+            false => *finite.select_nth_unstable_by(middle, f64::total_cmp).1,
+        };
+        let span = |i: usize, new: usize, old: usize| i * old / new..((i + 1) * old / new).max(i * old / new + 1);
+        let mut shown = Vec::with_capacity(width * height);
+        for y in 0..height {
+            for x in 0..width {
+                let cells = span(y, height, self.rows).flat_map(|row| {
+                    span(x, width, self.columns).map(move |column| self.values[row * self.columns + column])
+                });
+                let apart = |v: &f64| (v - median).abs();
+                shown.push(
+                    cells.filter(|v| v.is_finite()).max_by(|a, b| apart(a).total_cmp(&apart(b))).unwrap_or(f64::NAN),
+                );
+            }
+        }
+        shown
+    }
+
     /// Whether cells are big enough to hold their numbers.
     fn numbered(&self) -> bool {
         self.numbers.unwrap_or(self.rows <= 12 && self.columns <= 12)
@@ -180,8 +208,10 @@ impl HeatMap {
         let edge_x = |i: usize| (plot.x0 + plot.width() * i as f64 / self.columns as f64).round();
         let edge_y = |i: usize| (plot.y0 + plot.height() * i as f64 / self.rows as f64).round();
         if self.values.len() > 4096 || w < 1.5 || h < 1.5 {
-            let rgb = self.values.iter().map(|&v| colour(v)).flat_map(|c| [c.0, c.1, c.2]).collect();
-            canvas.image(&Picture { width: self.columns, height: self.rows, rgb }, plot);
+            let [across, down] = canvas.pixels(plot).unwrap_or([self.columns, self.rows]);
+            let (width, height) = (self.columns.min(across), self.rows.min(down));
+            let rgb = self.fitting(width, height).into_iter().map(colour).flat_map(|c| [c.0, c.1, c.2]).collect();
+            canvas.image(&Picture { width, height, rgb }, plot);
         } else {
             for (i, &v) in self.values.iter().enumerate() {
                 let (row, column) = (i / self.columns, i % self.columns);

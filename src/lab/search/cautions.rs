@@ -87,13 +87,19 @@ fn agreement(plan: &Examination, rows: &[Row]) -> Option<String> {
     standing.sort_by_key(|(id, _)| *id);
     standing.dedup_by_key(|(id, _)| *id);
     let wrong = standing.iter().filter(|(_, row)| row.wrong_before()).count();
-    if let Some(doubt) = plan.model.doubted_numbers(plan.data, wrong, standing.len()) {
-        return Some(doubt);
-    }
     let [(_, first), rest @ ..] = &standing[..] else { return None };
     let alike = rest.iter().all(|(_, row)| row.before == first.before);
     let labels = rest.iter().any(|(_, row)| row.label != first.label);
-    (alike && labels && standing.len() >= FEWEST).then(|| {
-        format!("{} answers class {} to all {} images as they stand", plan.model.name, first.before, standing.len())
-    })
+    let constant = (alike && labels && standing.len() >= FEWEST).then(|| {
+        format!(
+            "{} answers class {} to all {} images as they stand: it may be given pixels of another scale than it learned from (mean, std, 0 to 255)",
+            plan.model.name,
+            first.before,
+            standing.len()
+        )
+    });
+    match (plan.model.doubted_numbers(plan.data, wrong, standing.len()), constant) {
+        (Some(doubt), Some(constant)) => Some(format!("{doubt}; {constant}")),
+        (doubt, constant) => doubt.or(constant),
+    }
 }

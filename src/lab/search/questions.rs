@@ -86,6 +86,21 @@ impl Questions {
         self.conditions.get(place).is_some_and(|when| !when.is_empty())
     }
 
+    /// What is to be said where no setting made a difference to any image, as where a closure forgets its factors.
+    pub(super) fn unmoved(&self) -> Option<String> {
+        let alike = |asked: &AskedQuestions| {
+            let (least, most) =
+                asked.losses.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
+            asked.len() > 1 && most - least <= 1e-6 * most.abs().max(1.0)
+        };
+        (self.kept && !self.of.is_empty() && self.of.iter().all(alike)).then(|| {
+            format!(
+                "no question changed the loss of any of {} images: the space may do nothing to them, or scores may be saturated",
+                self.of.len()
+            )
+        })
+    }
+
     /// Whether all of them are kept.
     pub fn kept(&self) -> bool {
         self.kept

@@ -206,7 +206,12 @@ impl Transcript {
         questions: Option<Questions>,
         rows: Vec<Noted>,
     ) -> Self {
-        Self::of_noted(plan, Points::Settings { of, numbers, questions }, rows)
+        let unmoved = questions.as_ref().and_then(Questions::unmoved);
+        let mut all = Self::of_noted(plan, Points::Settings { of, numbers, questions }, rows);
+        if let (Some(of), Some(caution)) = (Rc::get_mut(&mut all.of), unmoved) {
+            of.cautions.add(caution);
+        }
+        all
     }
 
     /// Rows whose points are changes of pixels, each at its place.

@@ -71,20 +71,38 @@ impl Factors {
         Error::argument(format!("the closure of space::factors answered {what} at {at}"))
     }
 
-    /// Pixels within rounding of [0, 1] are moved into it; the first image with others is refused.
-    fn checked(&self, images: Tensor, settings: &[&[f64]]) -> Result<Tensor> {
-        let flat = images.f_flatten(1, -1)?;
+    /// Pixels within rounding of [0, 1] are moved into it; the first image with others is refused. `given`: the images that were changed, and which of
+    /// them for each.
+    fn checked(&self, images: Tensor, given: (&Tensor, &[i64]), settings: &[&[f64]]) -> Result<Tensor> {
         // Not a number stays so through both; one transfer from the device.
-        let ends = Tensor::f_stack(&[flat.f_amin([1], false)?, flat.f_amax([1], false)?], 1)?;
-        let ends = Vec::<f32>::try_from(&ends.f_reshape([-1])?.f_to_device(tch::Device::Cpu)?)?;
-        for (ends, setting) in ends.chunks(2).zip(settings) {
-            let (lo, hi) = (f64::from(ends[0]), f64::from(ends[1]));
+        let ends = |images: &Tensor| -> Result<Vec<f32>> {
+            let flat = images.f_flatten(1, -1)?;
+            let ends = Tensor::f_stack(&[flat.f_amin([1], false)?, flat.f_amax([1], false)?], 1)?;
+            Ok(Vec::<f32>::try_from(&ends.f_reshape([-1])?.f_to_device(tch::Device::Cpu)?)?)
+        };
+        for ((ends_of, setting), row) in ends(&images)?.chunks(2).zip(settings).zip(given.1) {
+            let (lo, hi) = (f64::from(ends_of[0]), f64::from(ends_of[1]));
             if lo.is_nan() || lo.is_infinite() || hi.is_infinite() {
                 return Err(self
                     .wrong("an image with pixels that are not finite".into(), setting)
                     .hint("look for a division by 0, or a logarithm or root of a negative number"));
             }
             if lo < -ROUNDING || hi > 1.0 + ROUNDING {
+                let before = ends(&given.0.f_narrow(0, *row, 1)?)?;
+                let (from, to) = (f64::from(before[0]), f64::from(before[1]));
+                if from < -ROUNDING || to > 1.0 + ROUNDING {
+                    let what = format!(
+                        "pixels from {} to {}, of an image with pixels from {} to {}",
+                        number(lo),
+                        number(hi),
+                        number(from),
+                        number(to)
+                    );
+                    return Err(self.wrong(what, setting).hint(
+                        "what comes before it in the space takes images out of [0, 1]: put the closure first, `space::factors(..) * space::noise(..)`, or \
+                         let it end with `.clamp(0, 1)`",
+                    ));
+                }
                 return Err(self.wrong(format!("pixels from {} to {}", number(lo), number(hi)), setting).hint(
                     "images live in [0, 1]: end the closure with `.clamp(0, 1)` if cutting off is what you mean",
                 ));
@@ -184,6 +202,6 @@ impl Factored for Factors {
             }
             drawn.push(on_device(&image.f_to_kind(tch::Kind::Float)?, images.device())?.f_detach()?);
         }
-        self.checked(Tensor::f_stack(&drawn, 0)?, settings)
+        self.checked(Tensor::f_stack(&drawn, 0)?, (images, of.rows), settings)
     }
 }

@@ -19,7 +19,7 @@ pub static FACTORS: Primitive = Primitive {
         Param::new(
             "apply",
             Kind::Callback,
-            "is given the image, a tensor C x H x W in [0, 1], and a map from factor to value; answers the changed image",
+            "is given the image, a tensor C x H x W in [0, 1] unless what comes before it in a product took it out, and a map from factor to value; answers the changed image",
         ),
     ],
     options: &[],

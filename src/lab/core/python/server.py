@@ -277,7 +277,10 @@ class TorchModel:
         module.to(self.device)
 
     def report(self):
-        training = [name or type(self.module).__name__ for name, part in self.module.named_modules() if part.training]
+        # Modules of torch.export say that they train whatever they do, and take no other word: their answers tell.
+        exported = "eval" in vars(self.module)
+        parts = [] if exported else self.module.named_modules()
+        training = [name or type(self.module).__name__ for name, part in parts if part.training]
         configuration = getattr(self.module, "pretrained_cfg", None)
         wants = None
         if isinstance(configuration, dict) and configuration.get("mean"):

@@ -17,7 +17,9 @@ use std::collections::BTreeMap;
 
 use super::population::Population;
 use super::subject::{named, subject};
-use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, json_of_fields, number};
+use crate::core::{
+    Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, json_of_fields, number, significant,
+};
 use crate::maths::information::Estimator;
 use crate::search::{Row, Transcript};
 use interval::{MeasuredPoint, ResampledRows};
@@ -146,13 +148,22 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
         cautions.add(caution);
     }
     stuck::caution(&points, axis).into_iter().for_each(|caution| cautions.add(caution));
+    let bound = found.iter().map(|found| found.labels).fold(0.0, f64::max);
+    // Of few images, or of one class; by a little most intervals do.
+    if points.iter().any(|point| point.information.hi > bound + 0.1 * bound.max(0.1)) {
+        cautions.add(format!(
+            "intervals reach above H(Y) of {} bits, which is that of the labels of these {} images: of others it may be higher",
+            significant(bound, 3),
+            ids.len()
+        ));
+    }
     let of = &transcript.of;
     Ok(Curve {
         points,
         axis,
         unit: if axis == CurveAxis::Step { "steps" } else { of.unit },
         additive: of.additive,
-        bound: found.iter().map(|found| found.labels).fold(0.0, f64::max),
+        bound,
         images: ids.len(),
         classes,
         settings,
