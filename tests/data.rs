@@ -440,6 +440,7 @@ fn folders_name_their_classes_in_three_ways() -> Outcome {
     std::fs::write(path("flat/labels.json"), r#"{"a.png": "yes", "b.png": "no"}"#)?;
     let json = get("flat")?;
     assert_eq!((json.classes()[0].as_str(), json.labels()), ("no", &[1, 0][..]));
+    std::fs::remove_file(path("flat/labels.json"))?;
     std::fs::write(path("flat/classes.csv"), "index,name,file\n0,\"crane, bird\",b.png\n1,ox,\n2,elk,a.png\n")?;
     let csv = get("flat")?;
     assert_eq!((csv.classes()[0].as_str(), csv.labels(), csv.len()), ("crane, bird", &[0, 2][..], 2));
@@ -537,6 +538,16 @@ fn pickles_of_cifar_are_what_the_binary_versions_are() -> Outcome {
         ("labels", pickled(&ten, &["targets"]), "neither \"labels\""),
         ("dict", b"\x80\x02}U\x01aK\x01s.".to_vec(), "no array under \"data\""),
         ("class", pickled(&[vec![10], vec![0; 3072]].concat(), &["labels"]), "label 10"),
+        (
+            "kind",
+            pickle.windows(2).enumerate().fold(pickle.clone(), |mut all, (at, two)| {
+                if two == b"u1" {
+                    all[at] = b'i';
+                }
+                all
+            }),
+            "of the type \"i1\"",
+        ),
         ("cut", pickle[..5000].to_vec(), "breaks off"),
         ("columns", pickle.iter().map(|&byte| if byte == 0x89 { 0x88 } else { byte }).collect(), "columns come first"),
     ] {

@@ -30,8 +30,16 @@ pub enum PickleValue {
     Global(Rc<str>),
     Storage(Rc<Storage>),
     Tensor(Rc<TensorView>),
-    /// What a constructor of this name, which is not run, would have made, and the state that it would have been given.
-    Unmade(Rc<str>, Option<Id>),
+    /// What a constructor, which is not run, would have made.
+    Unmade(Unmade),
+}
+
+/// A constructor's name, and what it would have been given: arguments, and a state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unmade {
+    pub name: Rc<str>,
+    pub arguments: Option<Id>,
+    pub state: Option<Id>,
 }
 
 /// What a value takes: its node, and its place on the stack, which a container takes over.
@@ -83,7 +91,7 @@ impl Pickle {
 
     /// The constructors that it asks to run, in its order.
     pub fn unmade(&self) -> impl Iterator<Item = &str> {
-        self.nodes.iter().filter_map(|node| if let PickleValue::Unmade(name, _) = node { Some(&**name) } else { None })
+        self.nodes.iter().filter_map(|node| if let PickleValue::Unmade(of) = node { Some(&*of.name) } else { None })
     }
 
     /// The pairs of a dict whose keys are strings or integers.
@@ -457,7 +465,7 @@ impl<'a> PickleReader<'a> {
                     match &mut self.nodes[top] {
                         // The state of an ordered dict is only its `_metadata`.
                         PickleValue::Dict(_) | PickleValue::Tensor(_) => {}
-                        PickleValue::Unmade(_, state) => *state = Some(given),
+                        PickleValue::Unmade(of) => of.state = Some(given),
                         _ => return Err(bad("the pickle sets the state of something that is no dict")),
                     }
                 }
@@ -503,13 +511,13 @@ impl<'a> PickleReader<'a> {
 
     fn unmade(&mut self, name: &str) -> Result<()> {
         self.budget.take(name.len() as u64, WHAT)?;
-        self.push(PickleValue::Unmade(name.into(), None))
+        self.push(PickleValue::Unmade(Unmade { name: name.into(), arguments: None, state: None }))
     }
 
     /// The name of a constructor.
     fn class(&self, id: Id) -> Result<Rc<str>> {
         match &self.nodes[id] {
-            PickleValue::Global(name) | PickleValue::Unmade(name, _) => Ok(name.clone()),
+            PickleValue::Global(name) | PickleValue::Unmade(Unmade { name, .. }) => Ok(name.clone()),
             _ => Err(bad("the pickle makes an object of something that is no class")),
         }
     }
@@ -562,8 +570,8 @@ impl<'a> PickleReader<'a> {
     }
 
     fn construct(&self, constructor: Id, arguments: Id) -> Result<PickleValue> {
-        if let PickleValue::Unmade(name, _) = &self.nodes[constructor] {
-            return Ok(PickleValue::Unmade(name.clone(), None));
+        if let PickleValue::Unmade(of) = &self.nodes[constructor] {
+            return Ok(PickleValue::Unmade(Unmade { arguments: Some(arguments), state: None, name: of.name.clone() }));
         }
         let PickleValue::Global(name) = &self.nodes[constructor] else {
             return Err(bad("the pickle calls something that is no constructor"));
@@ -687,7 +695,8 @@ mod tests {
     #[test]
     fn what_other_constructors_would_make_is_only_a_name() -> Result<()> {
         let pickle = read(b"\x80\x02cposix\nsystem\nq\x00X\x02\x00\x00\x00lsq\x01\x85R.")?;
-        assert_eq!(pickle.node(pickle.root), &PickleValue::Unmade("posix.system".into(), None));
+        let PickleValue::Unmade(of) = pickle.node(pickle.root) else { panic!("made") };
+        assert_eq!(&*of.name, "posix.system");
         Ok(())
     }
 
@@ -701,8 +710,8 @@ mod tests {
             b"\x80\x02cargparse\nNamespace\n)\x81(X\x01\x00\x00\x00aK\x01u.",
         ] {
             let pickle = read(bytes)?;
-            let PickleValue::Unmade(name, _) = pickle.node(pickle.root) else { panic!("{bytes:?}") };
-            assert_eq!(&**name, "argparse.Namespace");
+            let PickleValue::Unmade(of) = pickle.node(pickle.root) else { panic!("{bytes:?}") };
+            assert_eq!(&*of.name, "argparse.Namespace");
             assert_eq!(pickle.unmade().next(), Some("argparse.Namespace"));
         }
         Ok(())

@@ -28,6 +28,11 @@ impl Array {
         let mut rest = bytes.as_slice();
         let file = NpyFile::new(&mut rest).map_err(|e| failed(&e))?;
         let DType::Plain(kind) = file.dtype() else { return Err(failed(&"a record array, wanted numbers")) };
+        if kind.type_char() == TypeChar::Object {
+            return Err(
+                failed(&"Python's objects, wanted numbers").hint("`np.stack(list(array))`, where all have one shape")
+            );
+        }
         if file.order() == Order::Fortran && file.shape().len() > 1 {
             return Err(failed(&"stored in Fortran order").hint("save `np.ascontiguousarray(array)`"));
         }
@@ -49,6 +54,10 @@ impl Array {
         }
         bytes.drain(..header);
         Ok(Self { kind, shape, bytes })
+    }
+
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
     }
 
     /// Images whose channels come last, of one channel or three, with the channels first.

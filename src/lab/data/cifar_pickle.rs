@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::core::pickle::{Id, Pickle, PickleValue};
+use crate::core::pickle::{Id, Pickle, PickleValue, Unmade};
 use crate::core::{Budget, Error, ErrorKind, Result};
 
 /// Bytes of an image.
@@ -25,7 +25,10 @@ struct Entries {
 
 impl Entries {
     fn read(path: &Path, budget: &Budget) -> Result<Self> {
-        let pickle = Pickle::read(&budget.file(path)?, budget)?;
+        let pickle = Pickle::read(&budget.file(path)?, budget).map_err(|error| match error.hint {
+            None => Error { hint: other("").hint, ..error },
+            Some(_) => error,
+        })?;
         let PickleValue::Dict(pairs) = pickle.node(pickle.root) else { return Err(other("no dict")) };
         let name = |id: Id| match pickle.node(id) {
             PickleValue::Str(name) => Some(name.clone()),
@@ -61,7 +64,11 @@ impl Entries {
     /// columns come first, bytes).
     fn rows(&self) -> Result<&[u8]> {
         let state = match self.get("data") {
-            Some(PickleValue::Unmade(name, Some(state))) if name.ends_with("multiarray._reconstruct") => *state,
+            Some(PickleValue::Unmade(Unmade { name, state: Some(state), .. }))
+                if name.ends_with("multiarray._reconstruct") =>
+            {
+                *state
+            }
             _ => return Err(other("no array under \"data\"")),
         };
         let PickleValue::Tuple(parts) = self.pickle.node(state) else { return Err(other("an array without a state")) };
@@ -70,6 +77,20 @@ impl Entries {
             PickleValue::Int(size) => usize::try_from(*size).ok(),
             _ => None,
         };
+        let kind = match part(2) {
+            Some(PickleValue::Unmade(Unmade { name, arguments: Some(given), .. })) if &**name == "numpy.dtype" => {
+                match self.pickle.node(*given) {
+                    PickleValue::Tuple(given) => given.first().map(|&id| self.pickle.node(id)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        match kind {
+            Some(PickleValue::Str(kind)) if &**kind == "u1" => {}
+            Some(PickleValue::Str(kind)) => return Err(other(&format!("\"data\" is of the type {kind:?}, not uint8"))),
+            _ => return Err(other("an array without a type")),
+        }
         let bytes = match part(4) {
             Some(PickleValue::Bytes(bytes)) => &bytes[..],
             Some(PickleValue::Str(text)) => text.as_bytes(),

@@ -33,17 +33,17 @@ const LARGEST: u64 = 16 << 30;
 
 /// What a picture's bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Contents {
+pub(super) struct PictureContents {
     pub digest: Digest,
     /// Whether they say that the picture is to be turned or mirrored before it is shown.
     pub turned: bool,
 }
 
-impl Contents {
+impl PictureContents {
     /// Of a picture that nothing is missing of; `path` is where an error says that it lies.
     pub fn of(path: &Path, bytes: &[u8]) -> Result<Self> {
-        let format = picture::check_whole(path, bytes)?;
-        Ok(Self { digest: Digest::of(bytes), turned: picture::is_to_be_turned(format, bytes) })
+        picture::check_whole(path, bytes)?;
+        Ok(Self { digest: Digest::of(bytes), turned: picture::is_to_be_turned(bytes) })
     }
 
     pub fn likeness(&self) -> u64 {
@@ -62,14 +62,14 @@ struct FileStamp {
 struct ReadFile {
     state: [u64; 3],
     read: u64,
-    contents: Contents,
+    contents: PictureContents,
 }
 
-/// Contents by device and inode.
+/// PictureContents by device and inode.
 type List = HashMap<[u64; 2], ReadFile>;
 
 /// What pictures hold, each of which is whole, and when the first of them was read, in seconds since 1970.
-pub(super) fn contents(cx: &Cx, root: &Path, files: &[PathBuf]) -> Result<(Vec<Contents>, u64)> {
+pub(super) fn contents(cx: &Cx, root: &Path, files: &[PathBuf]) -> Result<(Vec<PictureContents>, u64)> {
     let task = cx.progress("hashing images", Some(files.len() as u64));
     let list = below_home("XDG_CACHE_HOME", ".cache").filter(|_| files.len() >= KEPT_FROM).map(|folder| {
         let whole = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
@@ -103,7 +103,7 @@ pub(super) fn contents(cx: &Cx, root: &Path, files: &[PathBuf]) -> Result<(Vec<C
 }
 
 /// What a file holds, when it was read, and what is to be kept of it, if that is new.
-type Looked = (Contents, u64, Option<([u64; 2], ReadFile)>);
+type Looked = (PictureContents, u64, Option<([u64; 2], ReadFile)>);
 
 fn look(path: &Path, known: &List, now: SystemTime) -> Result<Looked> {
     let stat = || std::fs::metadata(path).map_err(|e| Error::file(path, e));
@@ -119,7 +119,7 @@ fn look(path: &Path, known: &List, now: SystemTime) -> Result<Looked> {
         return Ok((entry.contents, entry.read, None));
     }
     let bytes = picture::bytes(path)?;
-    let (contents, read) = (Contents::of(path, &bytes)?, seconds(now));
+    let (contents, read) = (PictureContents::of(path, &bytes)?, seconds(now));
     let settled = |seen: &FileStamp| {
         let latest = Duration::from_nanos(seen.state[1].max(seen.state[2]));
         now.checked_sub(UNSETTLED).is_some_and(|then| SystemTime::UNIX_EPOCH + latest < then)
@@ -173,7 +173,7 @@ fn parse(bytes: &[u8]) -> Option<List> {
             *word = u64::from_le_bytes(bytes.try_into().ok()?);
         }
         let [device, inode, size, modified, changed, read, turned] = words;
-        let contents = Contents { digest: Digest(bytes[WORDS * 8..].try_into().ok()?), turned: turned != 0 };
+        let contents = PictureContents { digest: Digest(bytes[WORDS * 8..].try_into().ok()?), turned: turned != 0 };
         Some(([device, inode], ReadFile { state: [size, modified, changed], read, contents }))
     };
     entries.chunks_exact(ENTRY).map(entry).collect()
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_list_is_read_back_whole_or_not_at_all() {
-        let contents = |n: u64| Contents { digest: Digest::of(&[n as u8]), turned: n % 2 == 1 };
+        let contents = |n: u64| PictureContents { digest: Digest::of(&[n as u8]), turned: n % 2 == 1 };
         let known = |n: u64| ReadFile { state: [n, n + 1, n + 2], read: n + 3, contents: contents(n) };
         let list: List = (0..5).map(|n| ([7, n], known(n))).collect();
         let bytes = bytes_of(&list);

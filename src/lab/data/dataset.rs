@@ -104,6 +104,8 @@ pub struct Dataset {
     /// Changes of `space::` that are known not to keep label and density of these images, and why.
     pub(super) cautions: Vec<(&'static str, &'static str)>,
     skipped: Arc<[Skipped]>,
+    /// What else was noticed where the images come from.
+    told: Arc<[String]>,
     of_source: Digest,
     pub(super) digest: Digest,
 }
@@ -151,6 +153,7 @@ impl Dataset {
             numbered: None,
             cautions: vec![],
             skipped: Arc::new([]),
+            told: Arc::new([]),
             of_source: digest,
             digest,
         };
@@ -187,7 +190,12 @@ impl Dataset {
         let rows: Vec<u8> = self.rows.iter().flat_map(|row| row.to_le_bytes()).collect();
         let labels: Vec<u8> = self.labels.iter().flat_map(|label| label.to_le_bytes()).collect();
         let changes: Vec<String> = self.preprocessing.iter().map(Preprocessing::identity).collect();
-        let kind = format!("{} [{}] {}", self.edge.identity(), changes.join(", "), self.classes.join("\n"));
+        let kind = format!(
+            "{} [{}] {}",
+            self.edge.identity(),
+            changes.join(", "),
+            self.classes.iter().map(|name| name.replace('\n', "\\n")).collect::<Vec<_>>().join("\n")
+        );
         self.digest = Digest::of_parts(&[&self.of_source.0, &rows, &labels, kind.as_bytes()]);
         self
     }
@@ -263,7 +271,17 @@ impl Dataset {
 
     /// What is to be said beside every result of these images.
     pub fn noticed(&self) -> Cautions {
-        self.incomplete().into_iter().chain(self.copied()).chain(self.lying()).collect()
+        let told = self.told.iter().cloned();
+        self.incomplete().into_iter().chain(self.copied()).chain(self.lying()).chain(told).collect()
+    }
+
+    /// The same data, with more to be said beside every result of it.
+    pub(super) fn with_noticed(self, noticed: Vec<String>) -> Self {
+        Self { told: self.told.iter().cloned().chain(noticed).collect(), ..self }
+    }
+
+    pub(super) fn told(&self) -> &[String] {
+        &self.told
     }
 
     /// What could not be read.

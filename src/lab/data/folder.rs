@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::contents::{Contents, contents};
+use super::contents::{PictureContents, contents};
 use super::listing::{PARTS, list};
 use super::numbering::Classes;
 use super::pictures::{Labelled, PictureFiles, Pictures};
@@ -39,7 +39,7 @@ pub(super) fn load(
     }
     let (contents, oldest) = contents(cx, &root, &listing.files)?;
     cx.record_hashed(&root, oldest);
-    let line = |(file, of): (&PathBuf, &Contents)| format!("{} {}\n", file.display(), of.digest.hex());
+    let line = |(file, of): (&PathBuf, &PictureContents)| format!("{} {}\n", file.display(), of.digest.hex());
     let digest = Digest::of(listing.files.iter().zip(&contents).map(line).collect::<String>().as_bytes());
     let files = Folder { root, files: listing.files };
     let labelled = Labelled { labels: listing.labels, classes: listing.classes, numbered: listing.numbered, contents };

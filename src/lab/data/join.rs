@@ -159,6 +159,7 @@ impl Dataset {
             }
         }
         set = set.with_skipped([self.skipped(), other.skipped()].concat());
+        set = set.with_noticed([self.told(), other.told()].concat());
         if let Some(how) = self.numbering().filter(|how| other.numbering() == Some(how)) {
             set = set.numbered(how.into());
         }

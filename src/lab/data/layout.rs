@@ -84,13 +84,26 @@ pub(super) fn of(name: &str) -> &'static Layout {
     }
 }
 
-/// The layout of a folder that holds at least one of its files.
-pub(super) fn recognise(folder: &Path) -> Option<&'static Layout> {
-    [&IDX, &CIFAR10, &CIFAR100, &CIFAR10_PICKLES, &CIFAR100_PICKLES, &SVHN, &STL10].into_iter().find(|layout| {
-        let mut files = layout.parts.iter().flat_map(|(_, files)| *files);
-        let beside = layout.beside.is_none_or(|file| layout.place(folder, file).is_some());
-        beside && files.any(|file| layout.place(folder, file).is_some())
-    })
+/// The layout of a folder that holds at least one of its files; several are refused.
+pub(super) fn recognise(folder: &Path) -> Result<Option<&'static Layout>> {
+    let all = [&IDX, &CIFAR10, &CIFAR100, &CIFAR10_PICKLES, &CIFAR100_PICKLES, &SVHN, &STL10];
+    let found: Vec<&'static Layout> = all
+        .into_iter()
+        .filter(|layout| {
+            let mut files = layout.parts.iter().flat_map(|(_, files)| *files);
+            let beside = layout.beside.is_none_or(|file| layout.place(folder, file).is_some());
+            beside && files.any(|file| layout.place(folder, file).is_some())
+        })
+        .collect();
+    let below: Vec<&str> =
+        found.iter().filter_map(|layout| layout.below).filter(|below| folder.join(below).is_dir()).collect();
+    match found[..] {
+        [_, _, ..] if below.len() == found.len() => {
+            Err(Error::file(folder, format!("several data sets: {}", below.join(", ")))
+                .hint(format!("name one: {}", folder.join(below[0]).display())))
+        }
+        _ => Ok(found.first().copied()),
+    }
 }
 
 impl Layout {
@@ -99,10 +112,14 @@ impl Layout {
         std::ptr::eq(self, &IDX)
     }
 
-    /// Where a file lies: in the folder or in the archive's own folder below it, gzipped or not.
+    /// Where a file lies: in the folder or in the archive's own folder below it, gzipped or not where its reader unpacks it.
     fn place(&self, folder: &Path, file: &str) -> Option<PathBuf> {
         let folders = std::iter::once(folder.to_path_buf()).chain(self.below.map(|below| folder.join(below)));
-        let mut places = folders.flat_map(|folder| [folder.join(file), folder.join(format!("{file}.gz"))]);
+        let packed = std::ptr::eq(self, &IDX);
+        let mut places = folders.flat_map(|folder| {
+            let plain = std::iter::once(folder.join(file));
+            plain.chain(packed.then(|| folder.join(format!("{file}.gz"))))
+        });
         places.find(|path| path.is_file())
     }
 

@@ -32,6 +32,13 @@ pub(super) fn list(cx: &Cx, folder: &Path, classes: &Classes, labels: Option<&Pa
     if tiny.is_dir() && table.is_file() {
         return list(cx, &tiny, classes, Some(&table));
     }
+    if let [csv, json] = ["classes.csv", "labels.json"].map(|name| folder.join(name))
+        && csv.is_file()
+        && json.is_file()
+    {
+        return Err(Error::file(folder, "classes.csv and labels.json, of which one is to say the labels")
+            .hint("move one of them elsewhere"));
+    }
     // Beside the folder of images counts too.
     for root in [folder, folder.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(folder)] {
         let table = root.join("classes.csv");
@@ -49,12 +56,16 @@ impl Listing {
     /// Says how many pictures stand beside those that are listed and are not.
     fn beside(self, root: &Path) -> Result<Self> {
         let listed: BTreeSet<PathBuf> = self.files.iter().map(|file| root.join(file).components().collect()).collect();
-        let folders: BTreeSet<&Path> = listed.iter().filter_map(|file| file.parent()).collect();
+        let mut folders: BTreeSet<PathBuf> =
+            listed.iter().filter_map(|file| file.parent()).map(Path::to_path_buf).collect();
+        folders.extend(sorted(root)?.into_iter().filter(|path| path.is_dir()));
         let mut left_out = 0;
         // A folder that is not there is named when its first image is read.
         for folder in folders.into_iter().filter(|folder| folder.is_dir()) {
-            left_out +=
-                sorted(folder)?.iter().filter(|file| picture::is_named_as_one(file) && !listed.contains(*file)).count();
+            left_out += sorted(&folder)?
+                .iter()
+                .filter(|file| picture::is_named_as_one(file) && !listed.contains(*file))
+                .count();
         }
         Ok(self.without(left_out))
     }
@@ -71,21 +82,62 @@ impl Listing {
 }
 
 /// How folders are called that are parts of a data set.
-pub(super) const PARTS: [&str; 9] =
-    ["train", "training", "test", "testing", "val", "valid", "validation", "dev", "eval"];
+pub(super) const PARTS: [&str; 14] = [
+    "train",
+    "training",
+    "test",
+    "testing",
+    "val",
+    "valid",
+    "validation",
+    "dev",
+    "eval",
+    "extra",
+    "unlabeled",
+    "unlabelled",
+    "pred",
+    "holdout",
+];
 
-/// Whether a folder is called as none of a class is, unless there are others.
-fn is_no_class(name: &str) -> bool {
-    PARTS.contains(&name) || ["images", "imgs", "pictures"].contains(&name)
+/// How folders are called that hold all pictures, whatever they show.
+const ALL: [&str; 7] = ["images", "imgs", "img", "pictures", "photos", "masks", "labels"];
+
+/// Whether folders are called as parts of a data set, two by these very names, or all of them with a word beside: `train2017`, `seg_test`.
+/// There are classes such as `train_station`.
+fn are_no_classes(names: &[String]) -> bool {
+    let is_one = |word: &str| PARTS.contains(&word) || ALL.contains(&word);
+    let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    let words = |name: &String| name.split(|sign: char| !sign.is_alphabetic()).any(is_one);
+    names.iter().filter(|name| is_one(name)).count() > 1 || names.iter().all(words)
+}
+
+fn no_classes(folder: &Path, names: &[String]) -> Error {
+    let what = "its folders are called as parts of a data set are, or as folders of all pictures, not as classes";
+    Error::file(folder, format!("{what}: {}", names.join(", ")))
+        .hint(format!("`split: {:?}` loads one part; `classes: \"alphabetical\"` takes them for classes", names[0]))
+}
+
+/// Whether there are pictures in a folder, or in folders inside of it; what can't be looked into says so elsewhere.
+fn holds_pictures(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut entries = entries.take(10_000);
+    entries.any(|path| {
+        picture::is_named_as_one(&path) && path.is_file()
+            || path.is_dir() && !path.is_symlink() && holds_pictures(&path)
+    })
 }
 
 /// By the names of class folders, or of files where there are no such folders.
 fn by_name(cx: &Cx, folder: &Path, classes: &Classes) -> Result<Listing> {
     let entries = sorted(folder)?;
-    let (mut names, mut empty, mut found) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut names, mut empty, mut found, mut unnamed) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for class in entries.iter().filter(|path| path.is_dir()) {
         let inside = sorted(class)?;
         let mut images = images(&inside)?;
+        unnamed += inside
+            .iter()
+            .filter(|path| path.is_file() && !picture::is_named_as_one(path) && picture::begins_as_one(path))
+            .count();
         // As Tiny ImageNet has them, beside their boxes.
         let below = class.join("images");
         let nested =
@@ -101,6 +153,14 @@ fn by_name(cx: &Cx, folder: &Path, classes: &Classes) -> Result<Listing> {
                 "images are read from class folders, not from folders inside of them: move them up, or elsewhere",
             ));
         }
+        if images.is_empty()
+            && let Some(deeper) = inside.iter().filter(|path| path.is_dir()).find(|path| holds_pictures(path))
+        {
+            return Err(Error::file(deeper, "pictures in a folder inside of a class folder that has none itself")
+                .hint(
+                    "images are read from class folders, not from folders inside of them: move them up, or elsewhere",
+                ));
+        }
         match images.is_empty() {
             true => empty.push(class),
             false => {
@@ -112,15 +172,8 @@ fn by_name(cx: &Cx, folder: &Path, classes: &Classes) -> Result<Listing> {
     if found.is_empty() {
         return by_file(cx, folder, &entries, classes);
     }
-    if matches!(classes, Classes::AsNamed) && names.iter().all(|name| is_no_class(&name.to_lowercase())) {
-        return Err(Error::file(
-            folder,
-            format!(
-                "its folders are called as parts of a data set are, or as folders of all pictures, not as classes: {}",
-                names.join(", ")
-            ),
-        )
-        .hint(format!("`split: {:?}` loads one part; `classes: \"alphabetical\"` takes them for classes", names[0])));
+    if matches!(classes, Classes::AsNamed) && are_no_classes(&names) {
+        return Err(no_classes(folder, &names));
     }
     let Numbered { labels, classes: known, how } = number(cx, &names, classes).map_err(|e| e.during(&shown(folder)))?;
     // Whether a folder without images is a class decides the numbers of those behind it.
@@ -134,7 +187,11 @@ fn by_name(cx: &Cx, folder: &Path, classes: &Classes) -> Result<Listing> {
         listing.files.extend(images.iter().filter_map(|path| path.strip_prefix(folder).ok().map(Path::to_path_buf)));
     }
     let loose = entries.iter().filter(|path| !path.is_dir() && picture::is_named_as_one(path));
-    Ok(listing.without(loose.count()))
+    let mut listing = listing.without(loose.count());
+    if unnamed > 0 {
+        listing.numbered += &format!(", which leaves out {unnamed} pictures whose names do not end as a picture's do");
+    }
+    Ok(listing)
 }
 
 fn by_file(cx: &Cx, folder: &Path, entries: &[PathBuf], classes: &Classes) -> Result<Listing> {
@@ -206,14 +263,20 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).map_err(|e| Error::file(folder, e))?;
     let mut paths = Vec::new();
     for entry in entries {
-        paths.push(entry.map_err(|e| Error::file(folder, e))?.path());
+        let path = entry.map_err(|e| Error::file(folder, e))?.path();
+        // Without what it leads to, a class would be missing, and those behind it be numbered otherwise.
+        if path.is_symlink() && !path.exists() {
+            return Err(Error::file(&path, "a link to what is not there"));
+        }
+        paths.push(path);
     }
     paths.retain(|path| !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')));
     paths.sort();
     Ok(paths)
 }
 
-const OTHERS: [&str; 6] = ["bmp", "ppm", "pgm", "avif", "heic", "jp2"];
+const OTHERS: [&str; 14] =
+    ["bmp", "ppm", "pgm", "pbm", "pnm", "avif", "heic", "heif", "jp2", "jxl", "dcm", "tga", "exr", "nii"];
 
 fn ends_in(path: &Path, endings: &[&str]) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();

@@ -10,7 +10,8 @@ use super::numbering::Classes;
 use super::shards::{ShardKind, shards};
 use super::window::{PixelWindow, View};
 use super::{
-    ColumnNames, Dataset, arrays, cifar, cifar_pickle, fetch, folder, idx, layout, mat, npz, parquet, stl10, webdataset,
+    ColumnNames, Dataset, are_numbers, arrays, cifar, cifar_pickle, fetch, folder, idx, layout, mat, npz, parquet,
+    stl10, webdataset,
 };
 use crate::core::{Cx, Digest, Error, Result, nearest, random};
 
@@ -44,6 +45,10 @@ pub fn load(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
         Some(known) => load_known(cx, known, how)?,
         None => load_path(cx, what, how)?,
     };
+    let set = match from_one(&set) {
+        Some(noticed) => set.with_noticed(vec![noticed]),
+        None => set,
+    };
     if how.grey { set.grey() } else { Ok(set) }
 }
 
@@ -53,6 +58,19 @@ pub fn source(cx: &Cx, what: &str) -> Result<PathBuf> {
         Some(known) => fetch::folder(cx, known),
         None => cx.find(what),
     }
+}
+
+/// What is to be said of labels that may be numbered from 1: the numbers 1 to K, all of them, of classes without names.
+fn from_one(set: &Dataset) -> Option<String> {
+    let counts = set.counts();
+    let numbered = are_numbers(set.classes()) && counts.len() > 2;
+    (numbered && counts[0] == 0 && counts[1..].iter().all(|n| *n > 0)).then(|| {
+        format!(
+            "labels of {} are 1 to {} and none is 0: they may be numbered from 1, and classes are from 0",
+            set.name,
+            counts.len() - 1
+        )
+    })
 }
 
 fn load_known(cx: &Cx, known: &fetch::Set, how: &Load) -> Result<Dataset> {
@@ -106,10 +124,12 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
     // One array alone has its labels elsewhere.
     if ending == "npz" && how.labels.is_none() && path.is_file() {
         refuse_unused(what, how, true, false)?;
-        let (raw, part) = npz::read(cx, &path, &how.columns, how.split.as_deref())?;
-        return from_raw(cx, &part.map_or(name.clone(), |part| format!("{name} {part}")), raw, how);
+        let found = npz::read(cx, &path, &how.columns, how.split.as_deref())?;
+        let name = found.part.map_or(name.clone(), |part| format!("{name} {part}"));
+        return Ok(from_raw(cx, &name, found.raw, how)?.with_noticed(found.noticed));
     }
-    let published = if path.is_dir() { layout::recognise(&path) } else { None };
+    let parted = how.split.as_ref().is_some_and(|split| path.join(split).is_dir());
+    let published = if path.is_dir() && !parted { layout::recognise(&path)? } else { None };
     if let Some(split) = &how.split {
         let below = path.join(split);
         if below.is_dir() {
@@ -119,7 +139,7 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
                 .hint("`split` picks a subfolder of an image folder, or a part of a published data set"));
         }
     }
-    if let Some(layout) = layout::recognise(&path) {
+    if let Some(layout) = layout::recognise(&path)? {
         refuse_unused(what, how, false, layout.has_labels_file())?;
         let split = how.split.as_deref().unwrap_or("test");
         let raw = layout.read(cx, &path, what, split, how.labels.as_deref())?;

@@ -196,6 +196,10 @@ pub(super) fn image_shape(size: &[usize]) -> Result<[usize; 4]> {
         return Err(Error::data(format!("images look like N x H x W x C: {}", text()))
             .hint("transpose them to N x C x H x W: `images.transpose(0, 3, 1, 2)`"));
     }
+    if shape[1] > 4 && shape[1] == shape[2] && shape[2] == shape[3] {
+        return Err(Error::data(format!("images look like volumes, N x D x H x W: {}", text()))
+            .hint("take slices of them: `images[:, 14]`, or `images.reshape(-1, 28, 28)` with the labels repeated"));
+    }
     if shape.contains(&0) {
         return Err(Error::data(format!("no images: {}", text())));
     }

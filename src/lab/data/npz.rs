@@ -1,10 +1,11 @@
-//! NumPy archives with an array of images and one of labels.
+//! NumPy archives with an array of images and one of labels; what is written here says beside them what its classes are called.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use npyz::WriterBuilder;
+use serde::{Deserialize, Serialize};
 use zip::write::FileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
@@ -13,8 +14,18 @@ use super::columns::ColumnNames;
 use super::memory::Raw;
 use crate::core::{Budget, Cx, Error, Packed, Result, Tensor};
 
+/// What stands beside the arrays, as an array of the bytes of its JSON.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct AboutImages {
+    pub classes: Vec<String>,
+    /// What is to be said beside every result of them.
+    pub noticed: Vec<String>,
+}
+
+const ABOUT: &str = "about.npy";
+
 /// Writes both arrays: the same bytes for the same arrays, whenever it is.
-pub(super) fn write(cx: &Cx, path: &Path, images: &Tensor, labels: &[i64]) -> Result<()> {
+pub(super) fn write(cx: &Cx, path: &Path, images: &Tensor, labels: &[i64], about: &AboutImages) -> Result<()> {
     let failed = |error: String| Error::file(path, error);
     let mut archive =
         ZipWriter::new(BufWriter::with_capacity(1 << 20, File::create(path).map_err(|e| Error::file(path, e))?));
@@ -38,13 +49,26 @@ pub(super) fn write(cx: &Cx, path: &Path, images: &Tensor, labels: &[i64]) -> Re
     let mut written = written.map_err(|e| failed(e.to_string()))?;
     written.extend(labels.iter().copied()).map_err(|e| failed(e.to_string()))?;
     written.finish().map_err(|e| failed(e.to_string()))?;
+    let text = serde_json::to_vec(about).map_err(|e| failed(e.to_string()))?;
+    archive.start_file(ABOUT, options).map_err(|e| failed(e.to_string()))?;
+    let written = npyz::WriteOptions::new().default_dtype().shape(&[text.len() as u64]).writer(&mut archive).begin_nd();
+    let mut written = written.map_err(|e| failed(e.to_string()))?;
+    written.extend(text).map_err(|e| failed(e.to_string()))?;
+    written.finish().map_err(|e| failed(e.to_string()))?;
     let mut file = archive.finish().map_err(|e| failed(e.to_string()))?;
     file.flush().map_err(|e| Error::file(path, e))
 }
 
-/// Reads and checks the arrays of images and labels, and says which part they are, where the archive holds several: that called `split`,
-/// or the test images.
-pub(super) fn read(cx: &Cx, path: &Path, named: &ColumnNames, split: Option<&str>) -> Result<(Raw, Option<String>)> {
+/// What an archive holds.
+pub(super) struct ReadArchive {
+    pub raw: Raw,
+    /// Which part it is, where the archive holds several.
+    pub part: Option<String>,
+    pub noticed: Vec<String>,
+}
+
+/// Reads and checks the arrays of images and labels, of several parts those called `split`, or the test images.
+pub(super) fn read(cx: &Cx, path: &Path, named: &ColumnNames, split: Option<&str>) -> Result<ReadArchive> {
     guarded(path, ".npz", || {
         let budget = Budget::of(cx, path, Budget::DEFLATE)?;
         let file = budget.file(path)?;
@@ -52,12 +76,23 @@ pub(super) fn read(cx: &Cx, path: &Path, named: &ColumnNames, split: Option<&str
             .map_err(|e| Error { message: format!("not a .npz file: {}", e.message), ..e })?;
         let alone = archive.names().len() == 1 && archive.names()[0] != "images.npy";
         if alone && named.is_empty() && split.is_none() {
-            return Ok((arrays::read_pair(cx, path, None)?, None));
+            return Ok(ReadArchive { raw: arrays::read_pair(cx, path, None)?, part: None, noticed: vec![] });
         }
         let Chosen { images, labels, part } = choose(path, archive.names(), named, split)?;
         let mut array = |name: &str| Array::read(path, name, archive.read(&format!("{name}.npy"))?, &budget);
         let (labels, images) = (array(&labels)?, array(&images)?);
-        Ok((arrays::raw(path, images, &labels, &budget)?, part))
+        let mut raw = arrays::raw(path, images, &labels, &budget)?;
+        let mut noticed = vec![];
+        if part.is_none() && archive.names().iter().any(|name| name == ABOUT) {
+            let text = Array::read(path, "about", archive.read(ABOUT)?, &budget)?.into_bytes();
+            budget.json(&text).map_err(|error| error.at(path))?;
+            // An array of that name may be another's.
+            if let Ok(about) = serde_json::from_slice::<AboutImages>(&text) {
+                raw.classes = Some(about.classes).filter(|classes| !classes.is_empty());
+                noticed = about.noticed;
+            }
+        }
+        Ok(ReadArchive { raw, part, noticed })
     })
 }
 

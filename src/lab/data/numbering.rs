@@ -181,7 +181,21 @@ fn from_file(cx: &Cx, path: &Path) -> Result<Vec<Vec<String>>> {
             let count = bytes.iter().filter(|&&byte| byte == b'\n').count();
             budget.items::<String>(2 * count, "its lines").map_err(|e| e.at(path))?;
             let lines = text.trim_start_matches('\u{feff}').trim_end().lines();
-            vec![lines.map(|line| line.trim().to_string()).collect()]
+            let lines: Vec<String> = lines.map(|line| line.trim().to_string()).collect();
+            let number = |word: Option<(&str, &str)>, first: bool| {
+                word.and_then(|(a, b)| if first { a } else { b }.parse::<u64>().ok())
+            };
+            let distinct = |first: bool| {
+                let words =
+                    |line: &String| number(if first { line.split_once(' ') } else { line.rsplit_once(' ') }, first);
+                let numbers: Option<BTreeSet<u64>> = lines.iter().map(words).collect();
+                lines.len() > 1 && numbers.is_some_and(|numbers| numbers.len() == lines.len())
+            };
+            if distinct(true) || distinct(false) {
+                return Err(Error::file(path, format!("its lines hold numbers beside names, such as {:?}", lines[0]))
+                    .hint("write a name a line, in the order of their numbers, or a .csv with the columns `index` and `name`"));
+            }
+            vec![lines]
         }
     };
     if spellings.is_empty() {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use tch::Device;
 
+use super::npz::AboutImages;
 use super::{Dataset, Skipped};
 use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value};
 
@@ -107,10 +108,21 @@ impl Object for Dataset {
         &["npz"]
     }
 
-    /// The arrays `images` and `labels`, as `data::load` reads them; without the margin.
+    /// The arrays `images` and `labels`, as `data::load` reads them, and what classes are called; without the margin.
     fn write(&self, cx: &Cx, path: &Path, _ending: &str) -> Result<()> {
+        if self.leaves_unit_range() {
+            return Err(Error::data(format!(
+                "images of {} leave [0, 1], which an .npz of images can't hold",
+                self.name
+            ))
+            .hint(
+                "save them before they are centred, standardised or scaled; a tensor is saved as it is: ds.images()",
+            ));
+        }
         let images = self.all_images(cx)?.f_to_device(Device::Cpu)?;
-        super::npz::write(cx, path, &images, self.labels())
+        let cautions = [self.noticed(), self.drawn_by()];
+        let noticed = cautions.iter().flat_map(|all| all.iter().map(String::from)).collect();
+        super::npz::write(cx, path, &images, self.labels(), &AboutImages { classes: self.classes().to_vec(), noticed })
     }
 
     fn digest(&self) -> Digest {

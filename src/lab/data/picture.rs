@@ -5,8 +5,7 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use image::metadata::Orientation;
-use image::{DynamicImage, GrayImage, ImageDecoder, ImageFormat, ImageReader, RgbImage};
+use image::{DynamicImage, GrayImage, ImageFormat, ImageReader, RgbImage};
 
 use super::jpeg::{self, Unread};
 use super::tiff;
@@ -19,6 +18,13 @@ pub(super) const ENDINGS: [&str; 9] = ["jpg", "jpeg", "jpe", "jfif", "png", "gif
 pub(super) fn is_named_as_one(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known))
+}
+
+/// Whether a file begins as a picture does, whatever it is called.
+pub(super) fn begins_as_one(path: &Path) -> bool {
+    let mut start = [0; 16];
+    let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read(&mut file, &mut start));
+    read.is_ok_and(|n| image::guess_format(&start[..n]).is_ok())
 }
 
 /// Larger files are no pictures that a data set is made of.
@@ -53,11 +59,23 @@ pub(super) fn dimensions(path: &Path, bytes: &[u8]) -> Result<(u32, u32)> {
     reader.and_then(ImageReader::into_dimensions).map_err(|e| Error::file(path, e))
 }
 
-/// Whether a picture is to be turned or mirrored before it is shown, as its file says (EXIF). Where that can't be understood, no reader
-/// turns it.
-pub(crate) fn is_to_be_turned(format: ImageFormat, bytes: &[u8]) -> bool {
-    let said = ImageReader::with_format(Cursor::new(bytes), format).into_decoder().and_then(|mut it| it.orientation());
-    said.is_ok_and(|orientation| orientation != Orientation::NoTransforms)
+/// Whether a picture is to be turned or mirrored before it is shown, as its file says: by the tag 0x0112 of the first EXIF in it, or where there is
+/// none by its XMP, as Pillow reads them. Where that can't be understood, no reader turns it.
+pub(super) fn is_to_be_turned(bytes: &[u8]) -> bool {
+    let exif = exif::Reader::new().read_from_container(&mut Cursor::new(bytes)).ok();
+    let told = exif.as_ref().and_then(|exif| {
+        let field = exif.get_field(exif::Tag::Orientation, exif::In::PRIMARY)?;
+        field.value.get_uint(0)
+    });
+    told.or_else(|| orientation_in_xmp(bytes)).is_some_and(|orientation| (2..=8).contains(&orientation))
+}
+
+/// `tiff:Orientation` of an XMP packet, an attribute or an element.
+fn orientation_in_xmp(bytes: &[u8]) -> Option<u32> {
+    const NAME: &[u8] = b"tiff:Orientation";
+    let at = memchr::memmem::find(bytes, NAME)?;
+    let value = bytes[at + NAME.len()..].iter().copied().find(|byte| !matches!(byte, b'=' | b'"' | b'\'' | b'>'))?;
+    value.is_ascii_digit().then(|| u32::from(value - b'0'))
 }
 
 /// The picture that these bytes are; `path` is where an error says that they lie.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::contents::Contents;
+use super::contents::PictureContents;
 use super::memory::byte_to_float;
 use super::resample::resize;
 use super::window::{PixelWindow, View, resized_side};
@@ -34,12 +34,12 @@ pub(super) struct Labelled {
     /// Ends the sentence "classes are numbered".
     pub numbered: String,
     /// One per picture.
-    pub contents: Vec<Contents>,
+    pub contents: Vec<PictureContents>,
 }
 
 pub(super) struct Pictures<F> {
     files: F,
-    contents: Vec<Contents>,
+    contents: Vec<PictureContents>,
     view: View,
     /// The square that is seen and its margin; all of the image without it.
     canvas: CropAndMargin,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::contents::Contents;
+use super::contents::PictureContents;
 use super::memory::numbered_classes;
 use super::numbering::Classes;
 use crate::core::{Cx, Digest, Error, Result, in_parallel, suggestion};
@@ -153,7 +153,7 @@ fn range_of_numbers(what: &str) -> Result<Option<Vec<String>>> {
 pub(super) struct Indexed<P> {
     pub pictures: Vec<P>,
     pub labels: Vec<i64>,
-    pub contents: Vec<Contents>,
+    pub contents: Vec<PictureContents>,
 }
 
 impl<P> Default for Indexed<P> {
@@ -163,7 +163,7 @@ impl<P> Default for Indexed<P> {
 }
 
 impl<P> Indexed<P> {
-    pub fn push(&mut self, picture: P, label: i64, contents: Contents) {
+    pub fn push(&mut self, picture: P, label: i64, contents: PictureContents) {
         self.pictures.push(picture);
         self.labels.push(label);
         self.contents.push(contents);

@@ -46,6 +46,12 @@ impl<'a> Sheet<'a> {
         }
         let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text);
         let head: Vec<String> = reader.headers().map_err(|e| unfit(path, &e))?.iter().map(String::from).collect();
+        if let [only] = &head[..]
+            && let Some(sign) = [';', '\t'].into_iter().find(|sign| only.contains(*sign))
+        {
+            return Err(Error::file(path, format!("its columns are set apart by {sign:?}, not by commas"))
+                .hint("save it with commas: of pandas, `table.to_csv(path)`"));
+        }
         budget.items::<String>(4 * head.len(), "its first line").map_err(|e| e.at(path))?;
         Ok(Self { path, budget, head, reader })
     }

@@ -69,7 +69,7 @@ pub(super) fn read(cx: &Cx, table: &Path, pictures: &[PathBuf], classes: &Classe
     budget.take(ROW * text.lines().count() as u64, "its lines").map_err(|e| e.at(table))?;
     let text = text.trim_start_matches('\u{feff}').trim_end();
     let known: BTreeSet<String> = pictures.iter().flat_map(|picture| [name_of(picture), stem(picture)]).collect();
-    if text.lines().any(|line| file_and_label(line, &known).is_some()) {
+    if text.lines().any(|line| names_a_picture(line, &known) || file_and_label(line, &known).is_some()) {
         return by_line(cx, table, text, &known, pictures, classes);
     }
     let lines: Vec<String> = text.lines().map(|line| line.trim().to_string()).collect();
@@ -158,29 +158,68 @@ fn by_name(
         return Err(Error::file(table, format!("its columns are {}", cut(&sheet.head.join(", "), 300)))
             .hint("wanted are `file` and `label`, or `ImageId` and `PredictionString` as in LOC_val_solution.csv"));
     };
-    let mut told = Told::default();
+    let mut told = TableLabels::default();
+    // Numbers of rows are no classes, though they are called `index`.
+    let named = (kaggle.is_none() && sheet.head[label].eq_ignore_ascii_case("index"))
+        .then(|| sheet.column(&["name", "class_name", "wnid"]))
+        .flatten();
+    let mut numbers: BTreeMap<String, String> = BTreeMap::new();
     for row in sheet.rows() {
         let (line, row) = row?;
         let wrong = |what: String| Error::file(table, format!("line {line}: {what}"));
+        if let Some(name) = named {
+            let number = numbers.entry(row[name].to_string()).or_insert_with(|| row[label].to_string());
+            if number != &row[label] {
+                return Err(wrong(format!("{:?} has the index {} here and {number} before", &row[name], &row[label]))
+                    .hint("a column `index` is of class numbers; where it numbers rows, leave it out"));
+            }
+        }
         let label = if kaggle.is_some() { kaggle_class(&row[label]).map_err(wrong)? } else { row[label].to_string() };
         if row[file].is_empty() || label.is_empty() {
             return Err(wrong("a file without a label, or a label without a file".into()));
         }
         budget.take(ROW + row[file].len() as u64 + label.len() as u64, "its rows").map_err(|e| e.at(table))?;
-        told.insert(row[file].to_string(), line, label).map_err(wrong)?;
+        told.insert(name_of(Path::new(&row[file])), line, label).map_err(wrong)?;
     }
     told.labels(cx, table, pictures, classes)
 }
 
+/// What sets words of a line apart.
+const APART: [char; 6] = [' ', '\t', ',', ';', ':', '|'];
+
+/// Whether a line names a picture, of these names and stems.
+fn names_a_picture(line: &str, known: &BTreeSet<String>) -> bool {
+    let names = |word: &str| {
+        let name = name_of(Path::new(word.trim_matches(['"', '\''])));
+        // Numbers may be labels.
+        picture::is_named_as_one(Path::new(&name))
+            || known.contains(&name) && name.bytes().any(|byte| !byte.is_ascii_digit())
+    };
+    let words = line.split(APART).filter(|word| !word.is_empty());
+    words.clone().count() > 1 && words.clone().any(names)
+}
+
 /// A file and its label, as a line of Caffe's lists or, before the corners of a box, of Tiny ImageNet's annotations has them.
 fn file_and_label<'a>(line: &'a str, known: &BTreeSet<String>) -> Option<(String, &'a str)> {
-    let (file, label) = match line.split_once('\t') {
-        Some((file, rest)) => (file, rest.split('\t').next()?),
-        None => line.trim_end().rsplit_once(' ')?,
+    let is_picture = |name: &str| picture::is_named_as_one(Path::new(name)) || known.contains(name);
+    // Numbers are labels, though pictures may be called by them.
+    let is_label =
+        |text: &str| !text.is_empty() && (text.bytes().all(|byte| byte.is_ascii_digit()) || !is_picture(text));
+    let both = |(file, label): (&str, &'a str)| {
+        let (name, label) = (name_of(Path::new(file.trim())), label.trim());
+        (is_picture(&name) && is_label(label)).then_some((name, label))
     };
-    let (file, label) = (Path::new(file.trim()), label.trim());
-    let name = name_of(file);
-    ((picture::is_named_as_one(file) || known.contains(&name)) && !label.is_empty()).then_some((name, label))
+    if let Some((file, rest)) = line.split_once('\t') {
+        return both((file, rest.split('\t').next()?));
+    }
+    if let Some(separator) = [',', ';'].into_iter().find(|separator| line.contains(*separator)) {
+        return both(line.split_once(separator)?).filter(|(_, label)| !label.contains(separator));
+    }
+    // Names of files may hold blanks, and so may those of classes; several numbers are no class.
+    let words = |(_, label): &(String, &str)| {
+        label.split(' ').count() == 1 || label.split(' ').any(|word| word.parse::<f64>().is_err())
+    };
+    both(line.trim_end().rsplit_once(' ')?).or_else(|| both(line.split_once(' ')?).filter(words))
 }
 
 /// By the names of files, a line each.
@@ -192,11 +231,12 @@ fn by_line(
     pictures: &[PathBuf],
     classes: &Classes,
 ) -> Result<GroundTruth> {
-    let mut told = Told::default();
+    let mut told = TableLabels::default();
     for (line, text) in text.lines().enumerate() {
         let wrong = |what: String| Error::file(table, format!("line {}: {what}", line + 1));
         let Some((file, label)) = file_and_label(text, known) else {
-            return Err(wrong(format!("{:?} is no picture's file and its label, as other lines are", cut(text, 80))));
+            return Err(wrong(format!("{:?} is no picture's file and, behind it, its one label", cut(text, 80)))
+                .hint("a line holds a file and its label, apart by a blank, tab or comma"));
         };
         told.insert(file, line as u64 + 1, label.into()).map_err(wrong)?;
     }
@@ -205,9 +245,9 @@ fn by_line(
 
 /// Labels by the names of files, each with the line that tells it.
 #[derive(Default)]
-struct Told(BTreeMap<String, (u64, String)>);
+struct TableLabels(BTreeMap<String, (u64, String)>);
 
-impl Told {
+impl TableLabels {
     fn insert(&mut self, file: String, line: u64, label: String) -> std::result::Result<(), String> {
         let words = |before: u64| format!("{file} stands in line {before} too");
         match self.0.insert(file.clone(), (line, label)) {
@@ -301,7 +341,11 @@ fn by_class(cx: &Cx, table: &Path, labels: &[String], lines: &[u64], classes: &C
                 table,
                 format!("some labels are numbers, such as {}, and some are not, such as {}", told(number), told(name)),
             ),
-            None => Error::file(table, format!("labels such as {} are no whole numbers from 0", told(number))),
+            None => {
+                let digits = |label: &String| label.bytes().all(|byte| byte.is_ascii_digit());
+                let odd = labels.iter().position(|label| !digits(label)).unwrap_or(number);
+                Error::file(table, format!("labels such as {} are no whole numbers from 0", told(odd)))
+            }
         });
     }
     let numbered = number(cx, &distinct, classes).map_err(|e| e.at(table))?;

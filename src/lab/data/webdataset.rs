@@ -7,7 +7,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::contents::Contents;
+use super::contents::PictureContents;
 use super::numbering::Classes;
 use super::pictures::{Labelled, PictureFiles, Pictures};
 use super::shards::{Indexed, read_in_order};
@@ -99,7 +99,7 @@ const WANTED: &str = "a sample is a picture (.jpg, .jpeg, .png, .gif, .webp or .
 /// The files of one sample.
 #[derive(Default)]
 struct Sample {
-    picture: Option<(StoredPicture, Contents)>,
+    picture: Option<(StoredPicture, PictureContents)>,
     /// Of a file of its own.
     label: Option<i64>,
     recorded: Recorded,
@@ -164,7 +164,7 @@ fn index(shard: usize, path: &Path, stop: &AtomicBool) -> Result<Index> {
         };
         if PICTURES.contains(&&*ending) {
             let bytes = read()?;
-            let contents = Contents::of(&inside(), &bytes)?;
+            let contents = PictureContents::of(&inside(), &bytes)?;
             if let Some((other, _)) = &sample.picture {
                 let told = format!("a sample with two pictures, this one and {}", other.name.display());
                 return Err(Error::file(&inside(), told).hint(WANTED));

@@ -416,7 +416,7 @@ fn tensors(
         let view = match pickle.node(*id) {
             PickleValue::Tensor(view) => view,
             // It may be a tensor of another make, which the network would lack.
-            PickleValue::Unmade(constructor, _) => return Err(refused(constructor).during(&what())),
+            PickleValue::Unmade(of) => return Err(refused(&of.name).during(&what())),
             // Numbers beside the tensors, such as an epoch, are no weights.
             _ => continue,
         };

@@ -28,7 +28,9 @@ fn positions(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> R
     let claimed = bytes.get(HEADER - 4..HEADER).map(|n| u32::from_le_bytes([n[0], n[1], n[2], n[3]]) as u64);
     let wanted = claimed.map(|n| HEADER as u64 + n * FACET as u64);
     // Some programs begin binary files with the word of text, so the size tells which it is.
-    if wanted != Some(bytes.len() as u64) && bytes.trim_ascii_start().starts_with(b"solid") {
+    if wanted != Some(bytes.len() as u64)
+        && bytes.trim_ascii_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid"))
+    {
         return as_text(file, bytes, budget);
     }
     match wanted {
@@ -55,12 +57,12 @@ fn positions(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> R
 
 fn as_text(file: &Path, bytes: &[u8], budget: &Budget) -> Result<Vec<Vec3>> {
     let text = std::str::from_utf8(bytes).map_err(|_| Error::file(file, "neither text nor a whole binary STL file"))?;
-    let (mut positions, mut of_facet) = (vec![], 0);
+    let (mut positions, mut of_facet, mut ended) = (vec![], 0, false);
     for (line, words) in text.lines().enumerate() {
         budget.step()?;
         let bad = |what: &str| Error::file(file, format!("line {}: {what}", line + 1));
         let mut words = words.split_ascii_whitespace();
-        match words.next() {
+        match words.next().map(str::to_ascii_lowercase).as_deref() {
             Some("vertex") => {
                 let numbers: Vec<f32> =
                     words.map(str::parse).collect::<std::result::Result<_, _>>().unwrap_or_default();
@@ -71,12 +73,15 @@ fn as_text(file: &Path, bytes: &[u8], budget: &Budget) -> Result<Vec<Vec3>> {
             }
             Some("endfacet") if of_facet == 3 => of_facet = 0,
             Some("endfacet") => return Err(bad(&format!("a facet of {of_facet} corners, not 3"))),
-            Some("solid" | "facet" | "outer" | "endloop" | "endsolid") | None => {}
+            Some("endsolid") => ended = true,
+            Some("solid" | "facet" | "outer" | "endloop") => ended = false,
+            None => {}
             Some(other) => return Err(bad(&format!("unknown word {other:?}"))),
         }
     }
-    match of_facet {
-        0 => Ok(positions),
+    match (of_facet, ended) {
+        (0, true) => Ok(positions),
+        (0, false) => Err(Error::file(file, "no `endsolid` at its end").hint("the file is cut off")),
         _ => Err(Error::file(file, "it ends within a facet").hint("the file is cut off")),
     }
 }

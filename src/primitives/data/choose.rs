@@ -117,6 +117,9 @@ fn only(_: &Cx, args: &Args) -> Result<Value> {
     let label = |value: &Value| match value {
         Value::Int(label) if (0..set.classes().len() as i64).contains(label) => Ok(*label),
         Value::Float(x) if x.fract() == 0.0 && *x >= 0.0 && *x < set.classes().len() as f64 => Ok(*x as i64),
+        Value::Str(name) if names().filter(|class| class == name).count() > 1 => {
+            Err(Error::argument(format!("several classes are called {name:?}")).hint("name them by their numbers"))
+        }
         Value::Str(name) => names()
             .position(|class| class == name)
             .map(|label| label as i64)

@@ -17,7 +17,7 @@ use super::columns::PictureColumns;
 use super::page::{FoundPage, PagePacking, StoredPage, damaged, header};
 use super::{open, row_of};
 use crate::core::{Budget, Error, Result};
-use crate::data::contents::Contents;
+use crate::data::contents::PictureContents;
 use crate::data::shards::Indexed;
 
 /// A picture of a page that is unpacked.
@@ -87,7 +87,7 @@ pub(super) fn index(
                 Error::file(at.path, "its pictures are packed by how they differ from each other (DELTA_BYTE_ARRAY)")
                     .hint("write the column plainly: pyarrow.parquet.write_table(table, path)")
             })?;
-            let contents = Contents::of(&here, value.data())?;
+            let contents = PictureContents::of(&here, value.data())?;
             let (Some((label, name)), Ok(at), Ok(size)) =
                 (labelled.next(), u32::try_from(inside.start), u32::try_from(inside.len()))
             else {
