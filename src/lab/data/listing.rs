@@ -156,6 +156,10 @@ fn by_name(cx: &Cx, folder: &Path, classes: &Classes) -> Result<Listing> {
         if images.is_empty()
             && let Some(deeper) = inside.iter().filter(|path| path.is_dir()).find(|path| holds_pictures(path))
         {
+            let all: Vec<String> = entries.iter().filter(|path| path.is_dir()).map(|path| name_of(path)).collect();
+            if are_no_classes(&all) {
+                return Err(no_classes(folder, &all));
+            }
             return Err(Error::file(deeper, "pictures in a folder inside of a class folder that has none itself")
                 .hint(
                     "images are read from class folders, not from folders inside of them: move them up, or elsewhere",
