@@ -172,3 +172,34 @@ fn threads_give_way_soon_unless_told_otherwise_and_the_environment_is_whole() {
         assert!(said.contains(&format!("spins {spins}, old /elsewhere")), "{name}: {said}");
     }
 }
+
+/// What a script would refuse hours later is refused before it begins, where it is written down what it takes.
+#[test]
+fn arguments_are_checked_before_a_script_begins() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = r#"
+        print("began");
+        let full = arg("full", false);
+        let n = arg("images", if full { 400 } else { 100 }, #{ min: 2, max: 500 });
+        let norm = arg("norm", "l2", #{ choices: ["l2", "linf"] });
+        let rate = arg("rate", 0.5);
+        n
+    "#;
+    std::fs::write(folder.path().join("s.rhai"), script).expect("written");
+    let said = |words: &[&str]| {
+        let output = viva(folder.path(), &[&["run", "s.rhai"], words].concat());
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    };
+    for (words, wanted) in [
+        (&["--images", "1"][..], "--images must be from 2 to 500, got 1"),
+        (&["--images", "some"], "wanted one int"),
+        (&["--norm", "l3"], "--norm must be one of l2, linf, got l3"),
+        (&["--rate", "fast"], "wanted one float"),
+        (&["--full", "maybe"], "wanted one bool"),
+        (&["--rate", "0.1", "--rate", "0.2"], "--rate is given twice"),
+    ] {
+        let said = said(words);
+        assert!(said.contains(wanted) && !said.contains("began"), "{words:?}: {said}");
+    }
+    assert!(said(&["--images", "3", "--norm", "linf", "--full"]).contains("began"));
+}

@@ -19,6 +19,8 @@ mod measures;
 mod models;
 #[path = "silent/provenance.rs"]
 mod provenance;
+#[path = "silent/recipes.rs"]
+mod recipes;
 #[path = "silent/reproducible.rs"]
 mod reproducible;
 #[path = "silent/verdicts.rs"]

@@ -432,7 +432,9 @@ pub(super) fn parse(words: &[String]) -> Result<RunOptions, Error> {
         if !OWN.contains(&name) {
             let value = value.unwrap_or_default();
             options.named.extend(named(&value, data_folder().as_deref()));
-            options.arguments.insert(name.to_string(), value);
+            if options.arguments.insert(name.to_string(), value).is_some() {
+                return Err(Error::argument(format!("viva run: --{name} is given twice")));
+            }
             continue;
         }
         let value = value.ok_or_else(|| Error::argument(format!("viva run: --{name} needs a value")))?;
@@ -459,8 +461,11 @@ pub(super) fn parse(words: &[String]) -> Result<RunOptions, Error> {
 }
 
 fn check_arguments(given: &BTreeMap<String, String>, known: &[ScriptArgument]) -> Result<(), CommandFailure> {
-    for name in given.keys() {
-        if !known.iter().any(|argument| argument.name == *name) {
+    for (name, text) in given {
+        let argument = known.iter().find(|argument| argument.name == *name);
+        if let Some(argument) = argument {
+            argument.check(text)?;
+        } else {
             let names = known.iter().map(|a| a.name.as_str()).chain(OWN).chain(FLAGS);
             return Err(Error::argument(format!("the script has no argument --{name}"))
                 .hint(suggestion(name, names))

@@ -14,13 +14,46 @@ use super::session::Session;
 use crate::core::{Result, Value, nearest, suggestion};
 use crate::primitives::declared::{Declared, declared};
 use crate::primitives::stdlib::stdlib_text;
+use crate::primitives::top::arg;
 use crate::primitives::{NAMESPACES, PRIMITIVES, Primitive, former};
 
 /// One `arg("name", default)` of a script.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct ScriptArgument {
     pub name: String,
     pub default: String,
+    /// A value of its type, where one is written down.
+    like: Option<Value>,
+    range: (Option<f64>, Option<f64>),
+    choices: Option<Vec<String>>,
+}
+
+impl ScriptArgument {
+    /// Refuses what `arg` would refuse, as far as its default, bounds and choices are written down as such.
+    pub fn check(&self, text: &str) -> Result<()> {
+        let value = match &self.like {
+            Some(like) => arg::read(&self.name, text, like)?,
+            None if self.choices.is_some() => Value::Str(text.into()),
+            // Bounds are of numbers, of which type ever.
+            None if self.range != (None, None) => arg::read(&self.name, text, &Value::Float(1.0))?,
+            None => return Ok(()),
+        };
+        arg::within(&self.name, text, value, self.range, self.choices.as_deref()).map(|_| ())
+    }
+}
+
+/// What an expression is, or may be: of an `if` the first branch.
+fn literal(expression: &Expr) -> Option<Value> {
+    if let Expr::Stmt(block) = expression
+        && let [Stmt::If(flow, _)] = block.statements()
+        && let Some(Stmt::Expr(first)) = flow.body.statements().last()
+    {
+        return literal(first);
+    }
+    let value = expression.get_literal_value(None)?;
+    let number = value.as_int().ok().map(Value::Int).or_else(|| value.as_float().ok().map(Value::Float));
+    let word = value.as_bool().ok().map(Value::Bool).or_else(|| value.clone().into_string().ok().map(Value::Str));
+    number.or(word)
 }
 
 /// Unknown functions, namespaces and option names, options written down with a value that does not fit, and calls with too many
@@ -311,8 +344,28 @@ pub fn script_arguments(ast: &AST) -> Vec<ScriptArgument> {
             && let [Expr::StringConstant(name, _), default, ..] = &call.args[..]
             && !found.iter().any(|argument| argument.name == name.as_str())
         {
-            let default = default.get_literal_value(None).map_or("…".into(), |value| value.to_string());
-            found.push(ScriptArgument { name: name.to_string(), default });
+            let option = |wanted: &str| match call.args.get(2) {
+                Some(Expr::Map(map, _)) => {
+                    map.0.iter().find(|(name, _)| name.as_str() == wanted).map(|(_, value)| value)
+                }
+                _ => None,
+            };
+            let bound = |wanted: &str| match literal(option(wanted)?)? {
+                Value::Int(n) => Some(n as f64),
+                Value::Float(x) => Some(x),
+                _ => None,
+            };
+            let choices = match option("choices") {
+                Some(Expr::Array(all, _)) => all.iter().map(|one| literal(one).map(|one| one.summary())).collect(),
+                _ => None,
+            };
+            found.push(ScriptArgument {
+                name: name.to_string(),
+                default: default.get_literal_value(None).map_or("…".into(), |value| value.to_string()),
+                like: literal(default),
+                range: (bound("min"), bound("max")),
+                choices,
+            });
         }
         true
     });

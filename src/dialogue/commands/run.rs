@@ -44,6 +44,9 @@ fn run(dialogue: &mut Dialogue, rest: &str) -> Result<Next> {
         let names: Vec<&str> = known.iter().map(|a| a.name.as_str()).collect();
         return Err(Error::argument(format!("the script has no argument --{name}")).hint(suggestion(name, names)));
     }
+    for argument in &known {
+        arguments.get(&argument.name).map_or(Ok(()), |text| argument.check(text))?;
+    }
     cx.set_arguments(arguments);
     let mut own = Session::new(Rc::new(cx));
     match own.run(&file, &text) {

@@ -182,6 +182,11 @@ impl CountedShare {
 pub fn few_groups(groups: usize, what: &str) -> Option<String> {
     /// A kind of which one in ten is.
     const RARE: f64 = 0.1;
+    if groups == 1 {
+        return Some(format!(
+            "all is of one of the {what}: intervals are over what that one was asked, and say nothing of others"
+        ));
+    }
     let missing = (1.0 - RARE).powi(groups.min(1000) as i32);
     (groups > 1 && missing > 0.05).then(|| {
         format!(

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::core::Value;
+use crate::core::{Cautions, Error, Result, Value};
 use crate::plot::{Figure, Paper};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
@@ -30,17 +30,34 @@ pub static TITLE: Primitive = Primitive {
 pub static CAUTION: Primitive = Primitive {
     path: "Figure.caution",
     purpose: "The same figure with this said below it, where it may not mean what it seems to.",
-    params: &[FIGURE, Param::new("caution", Kind::Str, "a sentence without a full stop")],
+    params: &[
+        FIGURE,
+        Param::new(
+            "caution",
+            Kind::Either(&[Kind::Str, Kind::Array]),
+            "a sentence without a full stop, or an array of such",
+        ),
+    ],
     options: &[],
     returns: "Figure",
-    notes: "Figures of results that have `cautions` carry them by themselves; this is for figures that a script makes of numbers.",
+    notes: "Figures of results that have `cautions` carry them by themselves; this is for figures that a script makes of numbers: `figure.caution(t.cautions)`.",
     source: "",
     examples: &[Example {
         code: "plot::line([1, 2], [3, 4]).caution(\"two points are few\")",
         result: "figure: 1 line; caution: two points are few",
     }],
     run: |_, args| {
-        Ok(Value::object(Figure::clone(&figure(args)).cautioned(&[args.str("caution")].into_iter().collect())))
+        let cautions = match args.get("caution") {
+            Some(Value::Array(all)) => all
+                .iter()
+                .map(|one| match one {
+                    Value::Str(text) => Ok(text.clone()),
+                    other => Err(Error::argument(format!("a caution must be a string, got {}", other.summary()))),
+                })
+                .collect::<Result<Cautions>>()?,
+            _ => [args.str("caution")].into_iter().collect(),
+        };
+        Ok(Value::object(Figure::clone(&figure(args)).cautioned(&cautions)))
     },
 };
 

@@ -1,4 +1,4 @@
-use crate::core::{Cx, Error, Result, Value, number};
+use crate::core::{Cx, Error, Result, Value, number, suggestion};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
 pub static ARG: Primitive = Primitive {
@@ -15,42 +15,71 @@ pub static ARG: Primitive = Primitive {
     options: &[
         Param::new("min", Kind::Float, "of numbers: less is refused").or(Fallback::Absent("no bound")),
         Param::new("max", Kind::Float, "of numbers: more is refused").or(Fallback::Absent("no bound")),
+        Param::new("choices", Kind::Array, "what it may be; anything else is refused")
+            .or(Fallback::Absent("any value")),
     ],
     returns: "a value of the default's type",
     notes: "`viva run SCRIPT --help` lists a script's arguments. A value that can't be read as the default's type, or lies beyond \
-            the bounds, is refused.",
+            the bounds, is refused: before the script begins, where default, bounds \
+            and choices are written down as such.",
     source: "",
     examples: &[
         Example { code: "arg(\"epsilon\", 5)", result: "5" },
         Example { code: "arg(\"scale\", 2.0)", result: "2.0" },
         Example { code: "arg(\"images\", 100, #{ min: 1 })", result: "100" },
+        Example { code: "arg(\"norm\", \"l2\", #{ choices: [\"l2\", \"linf\"] })", result: "l2" },
     ],
     run,
 };
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let (name, default) = (args.str("name"), args.value("default"));
+    let choices = args.given("choices").then(|| args.array("choices").iter().map(Value::summary).collect::<Vec<_>>());
+    let range = (args.optional_float("min"), args.optional_float("max"));
     let text = cx.argument(name).map_or_else(|| default.summary(), String::from);
+    if cx.argument(name).is_none() {
+        return within(name, &text, default.clone(), range, choices.as_deref());
+    }
+    within(name, &text, read(name, &text, default)?, range, choices.as_deref())
+}
+
+/// What the command line gave as `--name`, of the default's type.
+pub fn read(name: &str, text: &str, default: &Value) -> Result<Value> {
     let parsed = match default {
-        _ if cx.argument(name).is_none() => Some(default.clone()),
-        Value::Bool(_) => match &*text {
+        Value::Bool(_) => match text {
             "true" | "" => Some(Value::Bool(true)),
             "false" => Some(Value::Bool(false)),
             _ => None,
         },
         Value::Int(_) => text.parse().ok().map(Value::Int),
         Value::Float(_) => text.parse().ok().filter(|x: &f64| x.is_finite()).map(Value::Float),
-        _ => Some(Value::Str(text.clone())),
+        _ => Some(Value::Str(text.into())),
     };
-    let value = parsed.ok_or_else(|| {
+    parsed.ok_or_else(|| {
         Error::argument(format!("--{name}: wanted one {} such as {}, got {text:?}", default.kind(), default.summary()))
-    })?;
+    })
+}
+
+/// Refuses a number beyond its bounds, and a word that is none of the choices.
+pub fn within(
+    name: &str,
+    text: &str,
+    value: Value,
+    (min, max): (Option<f64>, Option<f64>),
+    choices: Option<&[String]>,
+) -> Result<Value> {
+    if let Some(choices) = choices
+        && !choices.contains(&value.summary())
+    {
+        let known = choices.iter().map(String::as_str);
+        return Err(Error::argument(format!("--{name} must be one of {}, got {text}", choices.join(", ")))
+            .hint(suggestion(text, known)));
+    }
     let given = match value {
         Value::Int(n) => n as f64,
         Value::Float(x) => x,
         _ => return Ok(value),
     };
-    let (min, max) = (args.optional_float("min"), args.optional_float("max"));
     if min.is_none_or(|min| given >= min) && max.is_none_or(|max| given <= max) {
         return Ok(value);
     }
