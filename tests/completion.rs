@@ -99,7 +99,7 @@ const OFFERS: &[(&str, Want)] = &[
     ("search::¦", Has(&["strongest(", "nearest()"])),
     ("zoo::ga¦", Just(&["galloway()"])),
     // What the comments of a module declare.
-    ("overfitting::compare(model_a, m, #{ rad¦", Just(&["radius: ", "radii: "])),
+    ("overfitting::compare(model_a, m, #{ rad¦", Just(&["radius: "])),
     ("overfitting::compare(mod¦", Has(&["model_a", "model::"])),
     ("overfitting::generators(model_a, ds, #{ radius: 2, ¦", Not(&["radius: ", "search: "])),
     ("testgen::offline(m, #{ by: \"la¦", Just(&["latent\""])),

@@ -532,7 +532,16 @@ fn pickles_of_cifar_are_what_the_binary_versions_are() -> Outcome {
     std::fs::write(path("hundred.bin"), &hundred)?;
     let pickle = pickled(&hundred, &["coarse_labels", "fine_labels"]);
     std::fs::write(path("cifar-100-python/test"), &pickle)?;
-    std::fs::write(path("cifar-100-python/meta"), b"\x80\x02}.")?;
+    let numbers = (0..100u8)
+        .flat_map(|n| {
+            let name = n.to_string();
+            [&[b'U', name.len() as u8], name.as_bytes()].concat()
+        })
+        .collect();
+    let meta = |names: Vec<u8>| [b"\x80\x02}(U\x10fine_label_names](".to_vec(), names, b"eu.".to_vec()].concat();
+    std::fs::write(path("cifar-100-python/meta"), meta(b"U\x01a".repeat(3)))?;
+    assert!(message(get("cifar-100-python")).contains("of 3 classes, not 100"));
+    std::fs::write(path("cifar-100-python/meta"), meta(numbers))?;
     assert_eq!(get("cifar-100-python")?.digest(), get("hundred.bin")?.digest());
     for (what, bytes, wanted) in [
         ("labels", pickled(&ten, &["targets"]), "neither \"labels\""),

@@ -145,7 +145,7 @@ fn a_run_on_several_devices_is_the_bytes_of_one_process_also_when_it_was_stopped
     let threads = std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 3).max(1));
     bench.run(&format!("run script.rhai --threads {threads} --out one --images 60 --questions 4000"));
     assert_eq!(written(&bench.at("many")), written(&bench.at("one")));
-    let finished = bench.viva(&format!("run script.rhai {again}/"));
+    let finished = bench.viva(&format!("run script.rhai {}", again.replace("--resume many", "--resume many/")));
     assert!(String::from_utf8_lossy(&finished.stderr).contains("this run is finished") && finished.status.success());
     bench.run("run script.rhai --out alone");
     for (words, told) in [

@@ -568,7 +568,7 @@ pub static TYPES: &[Type] = &[
                 "named",
                 "an array of maps",
                 "what was confirmed: `rule` in words, `conditions` by factor (the ends of a range, or choices), `wrong, wrong_lo, wrong_hi` of the fresh \
-                 `questions` that it holds for, `otherwise`, the share that is wrong where it does not hold, `beyond`, that of the `beyond_of` questions that it \
+                 `questions` that it holds for, `otherwise`, the share that is wrong where it does not hold, `beyond, beyond_lo, beyond_hi`, that of the `beyond_of` questions that it \
                  holds for and no rule found before it does, which `p` is about, `settings`, the share of all settings, and `failing` of the `objects` that were \
                  asked there",
             ),

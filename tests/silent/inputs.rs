@@ -728,14 +728,17 @@ fn lines_that_name_pictures_are_no_labels() -> Outcome {
             digits: data::load("n", #{ labels_file: "digits.txt" }).labels.values() == [2, 2, 1, 1],
         }"#,
     );
-    for list in ["first.txt", "hot.txt", "colon.txt"] {
+    list("names.txt", &|n, _| format!("img_{n}.png"))?;
+    list("stems.txt", &|n, class| format!("{class}/img_{n}"))?;
+    list("sizes.txt", &|n, class| format!("img_{n}.png\t640\t480\t{class}"))?;
+    for list in ["first.txt", "hot.txt", "colon.txt", "names.txt", "stems.txt", "sizes.txt"] {
         let script = format!(r#"data::load("a", #{{ labels_file: "{list}" }})"#);
         refused_in(folder.path(), &script, &["is no picture's file and, behind it, its one label"]);
     }
-    std::fs::write(folder.path().join("names.txt"), "dog 1\ncat 0\n")?;
+    std::fs::write(folder.path().join("order.txt"), "dog 1\ncat 0\n")?;
     refused_in(
         folder.path(),
-        r#"data::load("a", #{ labels_file: "comma.txt", classes: "names.txt" })"#,
+        r#"data::load("a", #{ labels_file: "comma.txt", classes: "order.txt" })"#,
         &["numbers beside names"],
     );
     std::fs::write(
@@ -820,7 +823,12 @@ fn a_saved_data_set_keeps_its_classes_and_marks() -> Outcome {
         let said = examine(f, again, #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }) }).cautions;
         let refused = "";
         try { ds.centre().save("y.npz"); } catch (e) { refused = e.message; }
+        let glyphs = data::glyphs(#{ n: 20, size: 16, seed: 1 });
+        glyphs.save("g.npz");
+        let flipped = |ds| risk::estimate(model::from(|x| tensor::zeros([x.shape[0], 10])), ds, #{ space: space::flip() }).cautions
+            .some(|s| s.contains("a mirrored digit is no digit"));
         #{
+            changes: flipped.call(glyphs) && flipped.call(data::load("g.npz")),
             classes: again.classes == ["cat", "dog", "eel"], pixels: (again.images() - ds.images()).abs().max() == 0.0,
             turned: said.some(|s| s.contains("1 of the 3 pictures of pets are to be turned")), refused: refused.contains("leave [0, 1]"),
         }"#,

@@ -1,4 +1,4 @@
-//! A reader of the pickles that `torch.save` writes. It runs no code: it knows the few constructors that tensors,
+//! A reader of pickles, as `torch.save` writes them and as CIFAR's Python versions are. It runs no code: it knows the few constructors that tensors,
 //! containers and numbers are made of. What every other one would make is not made: only its name and its state are kept, to be refused
 //! where weights were wanted.
 //!
@@ -485,7 +485,7 @@ impl<'a> PickleReader<'a> {
                 }
                 code => {
                     return Err(bad(format!(
-                        "not a pickle that PyTorch writes: opcode 0x{code:02x} at byte {}",
+                        "a pickle with what is not read here: opcode 0x{code:02x} at byte {}",
                         self.at - 1
                     )));
                 }

@@ -70,11 +70,15 @@ pub(super) fn read(cx: &Cx, paths: &[PathBuf]) -> Result<Raw> {
             Some(first) => first,
             None => {
                 let named = if pickled { cifar_pickle::names(path, version.labels(), &budget)? } else { None };
-                let classes = match (version, named) {
-                    (Version::Ten, Some(names)) if names.len() == 10 => names,
-                    (Version::Hundred, Some(names)) if names.len() == 100 => names,
-                    (Version::Ten, _) => CLASSES.map(String::from).to_vec(),
-                    (Version::Hundred, _) => fine_names(cx, path)?,
+                let wanted = if version == Version::Ten { 10 } else { 100 };
+                let classes = match named {
+                    Some(names) if names.len() == wanted => names,
+                    Some(names) => {
+                        let what = format!("the names beside it are of {} classes, not {wanted}", names.len());
+                        return Err(Error::file(path, what).hint("`classes` names them"));
+                    }
+                    None if version == Version::Ten => CLASSES.map(String::from).to_vec(),
+                    None => fine_names(cx, path)?,
                 };
                 first.insert((version, classes))
             }

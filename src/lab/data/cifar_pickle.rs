@@ -55,7 +55,12 @@ impl Entries {
             PickleValue::Int(label) => u8::try_from(*label).ok(),
             _ => None,
         };
-        let Some(items) = self.items(name) else { return Ok(None) };
+        let Some(items) = self.items(name) else {
+            return match self.get(name) {
+                None => Ok(None),
+                Some(_) => Err(other(&format!("{name:?} is no list"))),
+            };
+        };
         let labels = items.iter().map(|id| label(id).ok_or_else(|| other(&format!("{name:?} is no list of classes"))));
         labels.collect::<Result<_>>().map(Some)
     }
@@ -99,7 +104,14 @@ impl Entries {
         match part(1) {
             Some(PickleValue::Tuple(shape)) => match shape.iter().map(size).collect::<Option<Vec<_>>>().as_deref() {
                 Some(&[n, IMAGE]) if n.checked_mul(IMAGE) == Some(bytes.len()) => {}
-                shape => return Err(other(&format!("\"data\" has the shape {shape:?} and {} bytes", bytes.len()))),
+                shape => {
+                    let sides: Vec<String> = shape.unwrap_or_default().iter().map(usize::to_string).collect();
+                    return Err(other(&format!(
+                        "\"data\" has the shape {} and {} bytes",
+                        sides.join(" x "),
+                        bytes.len()
+                    )));
+                }
             },
             _ => return Err(other("an array without a shape")),
         }
@@ -159,5 +171,6 @@ pub(super) fn names(path: &Path, labels: usize, budget: &Budget) -> Result<Optio
         PickleValue::Bytes(name) => String::from_utf8(name.clone()).ok(),
         _ => None,
     };
-    Ok(entries.items(key).and_then(|items| items.iter().map(name).collect()))
+    let names = entries.items(key).and_then(|items| items.iter().map(name).collect());
+    names.map(Some).ok_or_else(|| Error::file(&beside, format!("no list of names under {key:?}")))
 }

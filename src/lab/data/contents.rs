@@ -42,8 +42,8 @@ pub(super) struct PictureContents {
 impl PictureContents {
     /// Of a picture that nothing is missing of; `path` is where an error says that it lies.
     pub fn of(path: &Path, bytes: &[u8]) -> Result<Self> {
-        picture::check_whole(path, bytes)?;
-        Ok(Self { digest: Digest::of(bytes), turned: picture::is_to_be_turned(bytes) })
+        let format = picture::check_whole(path, bytes)?;
+        Ok(Self { digest: Digest::of(bytes), turned: picture::is_to_be_turned(format, bytes) })
     }
 
     pub fn likeness(&self) -> u64 {
@@ -65,7 +65,7 @@ struct ReadFile {
     contents: PictureContents,
 }
 
-/// PictureContents by device and inode.
+/// What files hold, by device and inode.
 type List = HashMap<[u64; 2], ReadFile>;
 
 /// What pictures hold, each of which is whole, and when the first of them was read, in seconds since 1970.

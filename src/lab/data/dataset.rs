@@ -1,5 +1,6 @@
 //! A data set: labelled images that stay on disk or as bytes until they are used.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -102,7 +103,7 @@ pub struct Dataset {
     /// Ends the sentence "classes are numbered", where that was decided by their names.
     numbered: Option<Arc<str>>,
     /// Changes of `space::` that are known not to keep label and density of these images, and why.
-    pub(super) cautions: Vec<(&'static str, &'static str)>,
+    pub(super) cautions: Vec<(Cow<'static, str>, Cow<'static, str>)>,
     skipped: Arc<[Skipped]>,
     /// What else was noticed where the images come from.
     told: Arc<[String]>,
@@ -254,8 +255,8 @@ impl Dataset {
     }
 
     /// The same data with a word on why a change, such as `translate` or `flip`, does not keep its labels and density.
-    pub fn with_caution(mut self, change: &'static str, why: &'static str) -> Self {
-        self.cautions.push((change, why));
+    pub fn with_caution(mut self, change: impl Into<Cow<'static, str>>, why: impl Into<Cow<'static, str>>) -> Self {
+        self.cautions.push((change.into(), why.into()));
         self
     }
 
@@ -278,6 +279,21 @@ impl Dataset {
     /// The same data, with more to be said beside every result of it.
     pub(super) fn with_noticed(self, noticed: Vec<String>) -> Self {
         Self { told: self.told.iter().cloned().chain(noticed).collect(), ..self }
+    }
+
+    /// With what is to be said of labels that may be numbered from 1: the numbers 1 to K, all of them, of classes without names.
+    pub(super) fn told_of_ones(self) -> Self {
+        let counts = self.counts();
+        let numbered = super::are_numbers(&self.classes) && counts.len() > 2;
+        if !(numbered && counts[0] == 0 && counts[1..].iter().all(|n| *n > 0)) {
+            return self;
+        }
+        let said = format!(
+            "labels of {} are 1 to {} and none is 0: they may be numbered from 1, and classes are from 0",
+            self.name,
+            counts.len() - 1
+        );
+        self.with_noticed(vec![said])
     }
 
     pub(super) fn told(&self) -> &[String] {
@@ -353,8 +369,8 @@ impl Dataset {
     }
 
     /// Why a change of this name does not keep labels and density, where that is known.
-    pub fn caution(&self, change: &str) -> Option<&'static str> {
-        self.cautions.iter().find(|(name, _)| *name == change).map(|(_, why)| *why)
+    pub fn caution(&self, change: &str) -> Option<&str> {
+        self.cautions.iter().find(|(name, _)| *name == change).map(|(_, why)| &**why)
     }
 
     /// What image `row` was drawn to show, by name; empty where that is not known.

@@ -155,7 +155,7 @@ impl Dataset {
         let mut set = Self::new(name, Arc::new(source), labels, names.to_vec(), edge, digest)?;
         for (change, why) in self.cautions.iter().chain(&other.cautions) {
             if set.caution(change).is_none() {
-                set = set.with_caution(change, why);
+                set = set.with_caution(change.clone(), why.clone());
             }
         }
         set = set.with_skipped([self.skipped(), other.skipped()].concat());

@@ -7,6 +7,8 @@ use super::{cifar, idx, mat, stl10};
 use crate::core::{Cx, Error, Result, suggestion};
 
 pub(super) struct Layout {
+    /// As an error calls it.
+    name: &'static str,
     /// Folder that the published archive unpacks to.
     below: Option<&'static str>,
     /// A file of the archive that is there too, where the parts' names alone tell too little.
@@ -17,6 +19,7 @@ pub(super) struct Layout {
 }
 
 static IDX: Layout = Layout {
+    name: "MNIST's files",
     below: None,
     beside: None,
     parts: &[("train", &["train-images-idx3-ubyte"]), ("test", &["t10k-images-idx3-ubyte"])],
@@ -24,6 +27,7 @@ static IDX: Layout = Layout {
 };
 
 static CIFAR10: Layout = Layout {
+    name: "CIFAR-10, binary",
     below: Some("cifar-10-batches-bin"),
     beside: None,
     parts: &[
@@ -37,6 +41,7 @@ static CIFAR10: Layout = Layout {
 };
 
 static CIFAR100: Layout = Layout {
+    name: "CIFAR-100, binary",
     below: Some("cifar-100-binary"),
     beside: None,
     parts: &[("train", &["train.bin"]), ("test", &["test.bin"])],
@@ -44,6 +49,7 @@ static CIFAR100: Layout = Layout {
 };
 
 static CIFAR10_PICKLES: Layout = Layout {
+    name: "CIFAR-10, Python's",
     below: Some("cifar-10-batches-py"),
     beside: None,
     parts: &[
@@ -54,6 +60,7 @@ static CIFAR10_PICKLES: Layout = Layout {
 };
 
 static CIFAR100_PICKLES: Layout = Layout {
+    name: "CIFAR-100, Python's",
     below: Some("cifar-100-python"),
     beside: Some("meta"),
     parts: &[("train", &["train"]), ("test", &["test"])],
@@ -61,6 +68,7 @@ static CIFAR100_PICKLES: Layout = Layout {
 };
 
 static SVHN: Layout = Layout {
+    name: "SVHN",
     below: None,
     beside: None,
     parts: &[("train", &["train_32x32.mat"]), ("test", &["test_32x32.mat"]), ("extra", &["extra_32x32.mat"])],
@@ -68,6 +76,7 @@ static SVHN: Layout = Layout {
 };
 
 static STL10: Layout = Layout {
+    name: "STL-10",
     below: Some("stl10_binary"),
     beside: None,
     parts: &[("train", &["train_X.bin"]), ("test", &["test_X.bin"])],
@@ -95,12 +104,14 @@ pub(super) fn recognise(folder: &Path) -> Result<Option<&'static Layout>> {
             beside && files.any(|file| layout.place(folder, file).is_some())
         })
         .collect();
-    let below: Vec<&str> =
-        found.iter().filter_map(|layout| layout.below).filter(|below| folder.join(below).is_dir()).collect();
     match found[..] {
-        [_, _, ..] if below.len() == found.len() => {
-            Err(Error::file(folder, format!("several data sets: {}", below.join(", ")))
-                .hint(format!("name one: {}", folder.join(below[0]).display())))
+        [_, _, ..] => {
+            let names: Vec<&str> = found.iter().map(|layout| layout.name).collect();
+            let below = found.iter().filter_map(|layout| layout.below).find(|below| folder.join(below).is_dir());
+            let place =
+                below.map_or_else(|| "a file of one of them".into(), |below| folder.join(below).display().to_string());
+            Err(Error::file(folder, format!("several data sets: {}", names.join(", ")))
+                .hint(format!("name one: {place}")))
         }
         _ => Ok(found.first().copied()),
     }

@@ -32,7 +32,11 @@ pub(super) fn list(cx: &Cx, folder: &Path, classes: &Classes, labels: Option<&Pa
     if tiny.is_dir() && table.is_file() {
         return list(cx, &tiny, classes, Some(&table));
     }
-    if let [csv, json] = ["classes.csv", "labels.json"].map(|name| folder.join(name))
+    let tables = ["classes.csv", "labels.json"].map(|name| folder.join(name));
+    if let Some(lost) = tables.iter().find(|path| path.is_symlink() && !path.exists()) {
+        return Err(Error::file(lost, "a link to what is not there"));
+    }
+    if let [csv, json] = &tables
         && csv.is_file()
         && json.is_file()
     {
@@ -82,7 +86,7 @@ impl Listing {
 }
 
 /// How folders are called that are parts of a data set.
-pub(super) const PARTS: [&str; 14] = [
+pub(super) const PARTS: [&str; 15] = [
     "train",
     "training",
     "test",
@@ -97,6 +101,7 @@ pub(super) const PARTS: [&str; 14] = [
     "unlabelled",
     "pred",
     "holdout",
+    "evaluation",
 ];
 
 /// How folders are called that hold all pictures, whatever they show.
@@ -106,21 +111,30 @@ const ALL: [&str; 7] = ["images", "imgs", "img", "pictures", "photos", "masks", 
 /// There are classes such as `train_station`.
 fn are_no_classes(names: &[String]) -> bool {
     let is_one = |word: &str| PARTS.contains(&word) || ALL.contains(&word);
+    // trainA, testset
+    let ended = |word: &str| {
+        let rest = PARTS.iter().find_map(|part| word.strip_prefix(part));
+        rest.is_some_and(|rest| ["a", "b", "set", "data", "images"].contains(&rest))
+    };
     let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-    let words = |name: &String| name.split(|sign: char| !sign.is_alphabetic()).any(is_one);
+    let words = |name: &String| name.split(|sign: char| !sign.is_alphabetic()).any(|word| is_one(word) || ended(word));
     names.iter().filter(|name| is_one(name)).count() > 1 || names.iter().all(words)
 }
 
-fn no_classes(folder: &Path, names: &[String]) -> Error {
+fn no_classes(folder: &Path, names: &[String], deeper: bool) -> Error {
     let what = "its folders are called as parts of a data set are, or as folders of all pictures, not as classes";
-    Error::file(folder, format!("{what}: {}", names.join(", ")))
-        .hint(format!("`split: {:?}` loads one part; `classes: \"alphabetical\"` takes them for classes", names[0]))
+    let part = format!("`split: {:?}` loads one part", names[0]);
+    Error::file(folder, format!("{what}: {}", names.join(", "))).hint(match deeper {
+        true => part,
+        false => part + "; `classes: \"alphabetical\"` takes them for classes",
+    })
 }
 
 /// Whether there are pictures in a folder, or in folders inside of it; what can't be looked into says so elsewhere.
 fn holds_pictures(folder: &Path) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut entries = entries.take(10_000);
+    let hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let mut entries = entries.filter(|path| !hidden(path)).take(10_000);
     entries.any(|path| {
         picture::is_named_as_one(&path) && path.is_file()
             || path.is_dir() && !path.is_symlink() && holds_pictures(&path)
@@ -130,6 +144,11 @@ fn holds_pictures(folder: &Path) -> bool {
 /// By the names of class folders, or of files where there are no such folders.
 fn by_name(cx: &Cx, folder: &Path, classes: &Classes) -> Result<Listing> {
     let entries = sorted(folder)?;
+    // Without what it leads to, a class would be missing, and those behind it be numbered otherwise.
+    let lost = |path: &&PathBuf| path.extension().is_none() && path.is_symlink() && !path.exists();
+    if let Some(lost) = entries.iter().find(lost) {
+        return Err(Error::file(lost, "a link to what is not there"));
+    }
     let (mut names, mut empty, mut found, mut unnamed) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for class in entries.iter().filter(|path| path.is_dir()) {
         let inside = sorted(class)?;
@@ -158,7 +177,7 @@ fn by_name(cx: &Cx, folder: &Path, classes: &Classes) -> Result<Listing> {
         {
             let all: Vec<String> = entries.iter().filter(|path| path.is_dir()).map(|path| name_of(path)).collect();
             if are_no_classes(&all) {
-                return Err(no_classes(folder, &all));
+                return Err(no_classes(folder, &all, true));
             }
             return Err(Error::file(deeper, "pictures in a folder inside of a class folder that has none itself")
                 .hint(
@@ -177,7 +196,7 @@ fn by_name(cx: &Cx, folder: &Path, classes: &Classes) -> Result<Listing> {
         return by_file(cx, folder, &entries, classes);
     }
     if matches!(classes, Classes::AsNamed) && are_no_classes(&names) {
-        return Err(no_classes(folder, &names));
+        return Err(no_classes(folder, &names, false));
     }
     let Numbered { labels, classes: known, how } = number(cx, &names, classes).map_err(|e| e.during(&shown(folder)))?;
     // Whether a folder without images is a class decides the numbers of those behind it.
@@ -268,10 +287,6 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in entries {
         let path = entry.map_err(|e| Error::file(folder, e))?.path();
-        // Without what it leads to, a class would be missing, and those behind it be numbered otherwise.
-        if path.is_symlink() && !path.exists() {
-            return Err(Error::file(&path, "a link to what is not there"));
-        }
         paths.push(path);
     }
     paths.retain(|path| !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')));

@@ -10,8 +10,7 @@ use super::numbering::Classes;
 use super::shards::{ShardKind, shards};
 use super::window::{PixelWindow, View};
 use super::{
-    ColumnNames, Dataset, are_numbers, arrays, cifar, cifar_pickle, fetch, folder, idx, layout, mat, npz, parquet,
-    stl10, webdataset,
+    ColumnNames, Dataset, arrays, cifar, cifar_pickle, fetch, folder, idx, layout, mat, npz, parquet, stl10, webdataset,
 };
 use crate::core::{Cx, Digest, Error, Result, nearest, random};
 
@@ -45,10 +44,6 @@ pub fn load(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
         Some(known) => load_known(cx, known, how)?,
         None => load_path(cx, what, how)?,
     };
-    let set = match from_one(&set) {
-        Some(noticed) => set.with_noticed(vec![noticed]),
-        None => set,
-    };
     if how.grey { set.grey() } else { Ok(set) }
 }
 
@@ -58,19 +53,6 @@ pub fn source(cx: &Cx, what: &str) -> Result<PathBuf> {
         Some(known) => fetch::folder(cx, known),
         None => cx.find(what),
     }
-}
-
-/// What is to be said of labels that may be numbered from 1: the numbers 1 to K, all of them, of classes without names.
-fn from_one(set: &Dataset) -> Option<String> {
-    let counts = set.counts();
-    let numbered = are_numbers(set.classes()) && counts.len() > 2;
-    (numbered && counts[0] == 0 && counts[1..].iter().all(|n| *n > 0)).then(|| {
-        format!(
-            "labels of {} are 1 to {} and none is 0: they may be numbered from 1, and classes are from 0",
-            set.name,
-            counts.len() - 1
-        )
-    })
 }
 
 fn load_known(cx: &Cx, known: &fetch::Set, how: &Load) -> Result<Dataset> {
@@ -126,7 +108,8 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
         refuse_unused(what, how, true, false)?;
         let found = npz::read(cx, &path, &how.columns, how.split.as_deref())?;
         let name = found.part.map_or(name.clone(), |part| format!("{name} {part}"));
-        return Ok(from_raw(cx, &name, found.raw, how)?.with_noticed(found.noticed));
+        let set = from_raw(cx, &name, found.raw, how)?.with_noticed(found.about.noticed);
+        return Ok(found.about.changes.into_iter().fold(set, |set, (change, why)| set.with_caution(change, why)));
     }
     let parted = how.split.as_ref().is_some_and(|split| path.join(split).is_dir());
     let published = if path.is_dir() && !parted { layout::recognise(&path)? } else { None };
@@ -195,6 +178,7 @@ fn from_raw(cx: &Cx, name: &str, raw: Raw, how: &Load) -> Result<Dataset> {
     };
     let digest = Digest::of_parts(&[&raw.digest.0, how.view.seen(canvas).as_bytes()]);
     let all = Dataset::new(name, Arc::new(images), raw.labels, classes, View::edge(canvas), digest)?;
+    let all = all.told_of_ones();
     match chosen(all.len(), how) {
         Some(rows) => all.select(&rows),
         None => Ok(all),

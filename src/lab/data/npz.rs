@@ -20,6 +20,9 @@ pub(super) struct AboutImages {
     pub classes: Vec<String>,
     /// What is to be said beside every result of them.
     pub noticed: Vec<String>,
+    /// Changes that do not keep label and density, and why.
+    #[serde(default)]
+    pub changes: Vec<(String, String)>,
 }
 
 const ABOUT: &str = "about.npy";
@@ -64,7 +67,7 @@ pub(super) struct ReadArchive {
     pub raw: Raw,
     /// Which part it is, where the archive holds several.
     pub part: Option<String>,
-    pub noticed: Vec<String>,
+    pub about: AboutImages,
 }
 
 /// Reads and checks the arrays of images and labels, of several parts those called `split`, or the test images.
@@ -76,24 +79,31 @@ pub(super) fn read(cx: &Cx, path: &Path, named: &ColumnNames, split: Option<&str
             .map_err(|e| Error { message: format!("not a .npz file: {}", e.message), ..e })?;
         let alone = archive.names().len() == 1 && archive.names()[0] != "images.npy";
         if alone && named.is_empty() && split.is_none() {
-            return Ok(ReadArchive { raw: arrays::read_pair(cx, path, None)?, part: None, noticed: vec![] });
+            return Ok(ReadArchive {
+                raw: arrays::read_pair(cx, path, None)?,
+                part: None,
+                about: AboutImages::default(),
+            });
         }
         let Chosen { images, labels, part } = choose(path, archive.names(), named, split)?;
+        let own = part.is_none() && labels == "labels";
         let mut array = |name: &str| Array::read(path, name, archive.read(&format!("{name}.npy"))?, &budget);
         let (labels, images) = (array(&labels)?, array(&images)?);
         let mut raw = arrays::raw(path, images, &labels, &budget)?;
-        let mut noticed = vec![];
-        if part.is_none() && archive.names().iter().any(|name| name == ABOUT) {
-            let text = Array::read(path, "about", archive.read(ABOUT)?, &budget)?.into_bytes();
-            budget.json(&text).map_err(|error| error.at(path))?;
-            // An array of that name may be another's.
-            if let Ok(about) = serde_json::from_slice::<AboutImages>(&text) {
-                raw.classes = Some(about.classes).filter(|classes| !classes.is_empty());
-                noticed = about.noticed;
-            }
-        }
-        Ok(ReadArchive { raw, part, noticed })
+        // It is of the labels that were written with it, and an array of that name may be another's.
+        let about = match own && archive.names().iter().any(|name| name == ABOUT) {
+            true => about(path, archive.read(ABOUT)?, &budget).unwrap_or_default(),
+            false => AboutImages::default(),
+        };
+        raw.classes = Some(about.classes.clone()).filter(|classes| !classes.is_empty());
+        Ok(ReadArchive { raw, part, about })
     })
+}
+
+fn about(path: &Path, bytes: Vec<u8>, budget: &Budget) -> Option<AboutImages> {
+    let text = Array::read(path, "about", bytes, budget).ok()?.into_bytes();
+    budget.json(&text).ok()?;
+    serde_json::from_slice(&text).ok()
 }
 
 /// The names of two arrays, and of the part of a data set that they are.

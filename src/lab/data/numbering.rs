@@ -183,17 +183,29 @@ fn from_file(cx: &Cx, path: &Path) -> Result<Vec<Vec<String>>> {
             let lines = text.trim_start_matches('\u{feff}').trim_end().lines();
             let lines: Vec<String> = lines.map(|line| line.trim().to_string()).collect();
             let number = |word: Option<(&str, &str)>, first: bool| {
-                word.and_then(|(a, b)| if first { a } else { b }.parse::<u64>().ok())
+                word.and_then(|(a, b)| if first { a } else { b }.parse::<usize>().ok())
             };
-            let distinct = |first: bool| {
+            // Numbers in the order of the lines say the same as these do, or are a part of the names.
+            let others = |first: bool| {
                 let words =
                     |line: &String| number(if first { line.split_once(' ') } else { line.rsplit_once(' ') }, first);
-                let numbers: Option<BTreeSet<u64>> = lines.iter().map(words).collect();
-                lines.len() > 1 && numbers.is_some_and(|numbers| numbers.len() == lines.len())
+                let numbers: Option<Vec<usize>> = lines.iter().map(words).collect();
+                numbers.is_some_and(|numbers| {
+                    let mut sorted = numbers.clone();
+                    sorted.sort_unstable();
+                    let counted =
+                        sorted.windows(2).all(|two| two[0] + 1 == two[1]) && sorted.first().is_some_and(|n| *n < 2);
+                    lines.len() > 1 && counted && sorted != numbers
+                })
             };
-            if distinct(true) || distinct(false) {
-                return Err(Error::file(path, format!("its lines hold numbers beside names, such as {:?}", lines[0]))
-                    .hint("write a name a line, in the order of their numbers, or a .csv with the columns `index` and `name`"));
+            if others(true) || others(false) {
+                return Err(Error::file(
+                    path,
+                    format!("its lines hold numbers beside names, such as {:?}, in another order", lines[0]),
+                )
+                .hint(
+                    "write a name a line, in the order of their numbers, or a .csv with the columns `index` and `name`",
+                ));
             }
             vec![lines]
         }

@@ -122,7 +122,9 @@ impl Object for Dataset {
         let images = self.all_images(cx)?.f_to_device(Device::Cpu)?;
         let cautions = [self.noticed(), self.drawn_by()];
         let noticed = cautions.iter().flat_map(|all| all.iter().map(String::from)).collect();
-        super::npz::write(cx, path, &images, self.labels(), &AboutImages { classes: self.classes().to_vec(), noticed })
+        let changes = self.cautions.iter().map(|(change, why)| (change.to_string(), why.to_string())).collect();
+        let about = AboutImages { classes: self.classes().to_vec(), noticed, changes };
+        super::npz::write(cx, path, &images, self.labels(), &about)
     }
 
     fn digest(&self) -> Digest {

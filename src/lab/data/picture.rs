@@ -5,7 +5,7 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use image::{DynamicImage, GrayImage, ImageFormat, ImageReader, RgbImage};
+use image::{DynamicImage, GrayImage, ImageDecoder, ImageFormat, ImageReader, RgbImage};
 
 use super::jpeg::{self, Unread};
 use super::tiff;
@@ -24,7 +24,8 @@ pub(super) fn is_named_as_one(path: &Path) -> bool {
 pub(super) fn begins_as_one(path: &Path) -> bool {
     let mut start = [0; 16];
     let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read(&mut file, &mut start));
-    read.is_ok_and(|n| image::guess_format(&start[..n]).is_ok())
+    // Texts may begin as a bitmap does, by two letters.
+    read.is_ok_and(|n| image::guess_format(&start[..n]).is_ok_and(|format| format != ImageFormat::Bmp))
 }
 
 /// Larger files are no pictures that a data set is made of.
@@ -59,23 +60,47 @@ pub(super) fn dimensions(path: &Path, bytes: &[u8]) -> Result<(u32, u32)> {
     reader.and_then(ImageReader::into_dimensions).map_err(|e| Error::file(path, e))
 }
 
-/// Whether a picture is to be turned or mirrored before it is shown, as its file says: by the tag 0x0112 of the first EXIF in it, or where there is
-/// none by its XMP, as Pillow reads them. Where that can't be understood, no reader turns it.
-pub(super) fn is_to_be_turned(bytes: &[u8]) -> bool {
-    let exif = exif::Reader::new().read_from_container(&mut Cursor::new(bytes)).ok();
-    let told = exif.as_ref().and_then(|exif| {
-        let field = exif.get_field(exif::Tag::Orientation, exif::In::PRIMARY)?;
-        field.value.get_uint(0)
+/// Whether a picture is to be turned or mirrored before it is shown, as its file says: by the tag 0x0112 of its EXIF, or where there is none by its
+/// XMP, as Pillow does. EXIF in a PNG's text, as ImageMagick once wrote it, and packed XMP are not looked into.
+pub(super) fn is_to_be_turned(format: ImageFormat, bytes: &[u8]) -> bool {
+    let told = exif_of(format, bytes).as_ref().and_then(|exif| {
+        match &exif.get_field(exif::Tag::Orientation, exif::In::PRIMARY)?.value {
+            exif::Value::Short(values) => values.first().map(|&value| i64::from(value)),
+            exif::Value::Long(values) => values.first().map(|&value| i64::from(value)),
+            exif::Value::SShort(values) => values.first().map(|&value| i64::from(value)),
+            exif::Value::SLong(values) => values.first().map(|&value| i64::from(value)),
+            exif::Value::Rational(values) => values.first().map(|value| value.to_f64() as i64),
+            _ => None,
+        }
     });
     told.or_else(|| orientation_in_xmp(bytes)).is_some_and(|orientation| (2..=8).contains(&orientation))
 }
 
+/// What can be read of a picture's EXIF, whatever stands broken beside.
+fn exif_of(format: ImageFormat, bytes: &[u8]) -> Option<exif::Exif> {
+    let mut reader = exif::Reader::new();
+    reader.continue_on_error(true);
+    let partly = |read: std::result::Result<exif::Exif, exif::Error>| {
+        read.or_else(|error| error.distill_partial_result(|_| ())).ok()
+    };
+    partly(reader.read_from_container(&mut Cursor::new(bytes))).or_else(|| {
+        // Some write the words of a JPEG's segment before it.
+        let held = ImageReader::with_format(Cursor::new(bytes), format).into_decoder().ok()?.exif_metadata().ok()??;
+        partly(reader.read_raw(held.strip_prefix(b"Exif\0\0")?.to_vec()))
+    })
+}
+
 /// `tiff:Orientation` of an XMP packet, an attribute or an element.
-fn orientation_in_xmp(bytes: &[u8]) -> Option<u32> {
+fn orientation_in_xmp(bytes: &[u8]) -> Option<i64> {
     const NAME: &[u8] = b"tiff:Orientation";
-    let at = memchr::memmem::find(bytes, NAME)?;
-    let value = bytes[at + NAME.len()..].iter().copied().find(|byte| !matches!(byte, b'=' | b'"' | b'\'' | b'>'))?;
-    value.is_ascii_digit().then(|| u32::from(value - b'0'))
+    memchr::memmem::find_iter(bytes, NAME).find_map(|at| {
+        let rest = bytes.get(at + NAME.len()..)?;
+        let value = match rest {
+            [b'=', b'"' | b'\'', value, ..] | [b'>', value, ..] => *value,
+            _ => return None,
+        };
+        value.is_ascii_digit().then(|| i64::from(value - b'0'))
+    })
 }
 
 /// The picture that these bytes are; `path` is where an error says that they lie.

@@ -159,7 +159,7 @@ fn by_name(
             .hint("wanted are `file` and `label`, or `ImageId` and `PredictionString` as in LOC_val_solution.csv"));
     };
     let mut told = TableLabels::default();
-    // Numbers of rows are no classes, though they are called `index`.
+    // Where a name stands beside it, what numbers rows is told from what numbers classes.
     let named = (kaggle.is_none() && sheet.head[label].eq_ignore_ascii_case("index"))
         .then(|| sheet.column(&["name", "class_name", "wnid"]))
         .flatten();
@@ -179,7 +179,7 @@ fn by_name(
             return Err(wrong("a file without a label, or a label without a file".into()));
         }
         budget.take(ROW + row[file].len() as u64 + label.len() as u64, "its rows").map_err(|e| e.at(table))?;
-        told.insert(name_of(Path::new(&row[file])), line, label).map_err(wrong)?;
+        told.insert(&row[file], line, label).map_err(wrong)?;
     }
     told.labels(cx, table, pictures, classes)
 }
@@ -190,13 +190,13 @@ const APART: [char; 6] = [' ', '\t', ',', ';', ':', '|'];
 /// Whether a line names a picture, of these names and stems.
 fn names_a_picture(line: &str, known: &BTreeSet<String>) -> bool {
     let names = |word: &str| {
-        let name = name_of(Path::new(word.trim_matches(['"', '\''])));
-        // Numbers may be labels.
-        picture::is_named_as_one(Path::new(&name))
-            || known.contains(&name) && name.bytes().any(|byte| !byte.is_ascii_digit())
+        let path = Path::new(word.trim_matches(['"', '\'']));
+        let name = name_of(path);
+        // Numbers alone may be labels.
+        picture::is_named_as_one(path)
+            || known.contains(&name) && (word.contains('/') || name.bytes().any(|byte| !byte.is_ascii_digit()))
     };
-    let words = line.split(APART).filter(|word| !word.is_empty());
-    words.clone().count() > 1 && words.clone().any(names)
+    line.split(APART).any(names)
 }
 
 /// A file and its label, as a line of Caffe's lists or, before the corners of a box, of Tiny ImageNet's annotations has them.
@@ -206,11 +206,17 @@ fn file_and_label<'a>(line: &'a str, known: &BTreeSet<String>) -> Option<(String
     let is_label =
         |text: &str| !text.is_empty() && (text.bytes().all(|byte| byte.is_ascii_digit()) || !is_picture(text));
     let both = |(file, label): (&str, &'a str)| {
-        let (name, label) = (name_of(Path::new(file.trim())), label.trim());
-        (is_picture(&name) && is_label(label)).then_some((name, label))
+        let (file, label) = (file.trim(), label.trim());
+        (is_picture(&name_of(Path::new(file))) && is_label(label)).then_some((file.to_string(), label))
     };
     if let Some((file, rest)) = line.split_once('\t') {
-        return both((file, rest.split('\t').next()?));
+        let mut rest = rest.split('\t').map(str::trim);
+        let label = rest.next()?;
+        // The corners of a box are no second label.
+        let others: Vec<&str> = rest.filter(|word| !word.is_empty()).collect();
+        let box_or_nothing =
+            others.is_empty() || others.len() == 4 && others.iter().all(|word| word.parse::<f64>().is_ok());
+        return both((file, label)).filter(|_| box_or_nothing);
     }
     if let Some(separator) = [',', ';'].into_iter().find(|separator| line.contains(*separator)) {
         return both(line.split_once(separator)?).filter(|(_, label)| !label.contains(separator));
@@ -238,27 +244,44 @@ fn by_line(
             return Err(wrong(format!("{:?} is no picture's file and, behind it, its one label", cut(text, 80)))
                 .hint("a line holds a file and its label, apart by a blank, tab or comma"));
         };
-        told.insert(file, line as u64 + 1, label.into()).map_err(wrong)?;
+        told.insert(&file, line as u64 + 1, label.into()).map_err(wrong)?;
     }
     told.labels(cx, table, pictures, classes)
 }
 
 /// Labels by the names of files, each with the line that tells it.
 #[derive(Default)]
-struct TableLabels(BTreeMap<String, (u64, String)>);
+struct TableLabels {
+    of_files: BTreeMap<String, (u64, String)>,
+    /// The folders that files lie in, as the table says.
+    folders: BTreeSet<String>,
+}
 
 impl TableLabels {
-    fn insert(&mut self, file: String, line: u64, label: String) -> std::result::Result<(), String> {
-        let words = |before: u64| format!("{file} stands in line {before} too");
-        match self.0.insert(file.clone(), (line, label)) {
-            Some((before, _)) => Err(words(before)),
+    fn insert(&mut self, file: &str, line: u64, label: String) -> std::result::Result<(), String> {
+        let path = Path::new(file);
+        let name = name_of(path);
+        self.folders.extend(path.parent().map(name_of).filter(|folder| !folder.is_empty()));
+        match self.of_files.insert(name.clone(), (line, label)) {
+            Some((before, _)) => Err(format!("{name} stands in line {before} too")),
             None => Ok(()),
         }
     }
 
+    /// What is to be said of a table that speaks of other folders than that of these pictures, or numbers every picture.
+    fn remarks(&self, pictures: &[PathBuf]) -> String {
+        let here = pictures.first().and_then(|picture| picture.parent()).map(name_of).unwrap_or_default();
+        let other = self.folders.iter().find(|folder| **folder != here);
+        let other = other.map_or(String::new(), |folder| format!(", whose files are said to lie in {folder:?}"));
+        let labels: BTreeSet<&String> = self.of_files.values().map(|(_, label)| label).collect();
+        let each = labels.len() > 1 && labels.len() == self.of_files.len();
+        other + if each { ", by which each picture is of a class of its own" } else { "" }
+    }
+
     /// The labels of these pictures, none without one and none left over.
     fn labels(self, cx: &Cx, table: &Path, pictures: &[PathBuf], classes: &Classes) -> Result<GroundTruth> {
-        let Self(mut told) = self;
+        let remarks = self.remarks(pictures);
+        let mut told = self.of_files;
         let all = told.len();
         let mut labels = vec![];
         let mut without: Vec<String> = vec![];
@@ -281,7 +304,10 @@ impl TableLabels {
         }
         let lines: Vec<u64> = labels.iter().map(|(line, _)| *line).collect();
         let labels: Vec<String> = labels.into_iter().map(|(_, label)| label).collect();
-        let Some(numbers) = numbers(&labels) else { return by_class(cx, table, &labels, &lines, classes) };
+        let Some(numbers) = numbers(&labels) else {
+            let found = by_class(cx, table, &labels, &lines, classes)?;
+            return Ok(GroundTruth { numbered: found.numbered + &remarks, ..found });
+        };
         let (least, most) = (numbers.iter().min().copied(), numbers.iter().max().copied());
         if let Some(large) = most.filter(|&most| most >= MAX_CLASSES as i64) {
             return Err(Error::file(table, format!("class number {large}; they count from 0")));
@@ -295,7 +321,11 @@ impl TableLabels {
             Some(names) => names,
             None => numbered_classes(&numbers).map_err(|e| e.at(table))?,
         };
-        Ok(GroundTruth { labels: numbers, classes: found, numbered: format!("as {} says, from 0", name_of(table)) })
+        Ok(GroundTruth {
+            labels: numbers,
+            classes: found,
+            numbered: format!("as {} says, from 0{remarks}", name_of(table)),
+        })
     }
 }
 

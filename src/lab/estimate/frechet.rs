@@ -37,7 +37,9 @@ impl FrechetDistance {
             _ => between(&half(first)?, &half(second)?)? / 4.0 * (1.0 + m as f64 / n as f64),
         };
         let mut cautions = noticed;
-        if n <= features || m <= features {
+        if chance.is_nan() {
+            cautions.add(format!("{m} real images are too few to tell what chance makes of such a distance"));
+        } else if n <= features || m <= features {
             cautions.add(format!("{n} and {m} images for {features} features: such a distance is mostly chance"));
         } else if chance >= value {
             cautions.add(format!(

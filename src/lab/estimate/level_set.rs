@@ -8,7 +8,7 @@ use super::worst_case::fails;
 use crate::core::{
     Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, number, significant, suggestion,
 };
-use crate::maths::shares::{CountedShare, few_groups};
+use crate::maths::shares::{CountedShare, few_groups, one_group};
 use crate::search::{AskedQuestions, Origin, Transcript};
 use crate::space::Axis;
 
@@ -64,7 +64,8 @@ pub fn level_set(transcript: &Transcript, factors: [&str; 2], bins: usize, bound
             transcript.of.search
         ));
     }
-    left_out(transcript).into_iter().chain(few_groups(objects, "objects")).for_each(|caution| cautions.add(caution));
+    let told = [left_out(transcript), few_groups(objects, "objects"), one_group(objects, "objects")];
+    told.into_iter().flatten().for_each(|caution| cautions.add(caution));
     let mut chosen = 0;
     for (object, (row, asked)) in transcript.rows.iter().zip(&asked).enumerate() {
         let mut counted = 0;

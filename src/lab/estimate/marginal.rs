@@ -6,7 +6,7 @@ use super::factor_parts::{ends, part_of, parts, uniform};
 use super::population::left_out;
 use super::worst_case::fails;
 use crate::core::{Cautions, Error, Result, Value, suggestion};
-use crate::maths::shares::{CountedShare, few_groups};
+use crate::maths::shares::{CountedShare, few_groups, one_group};
 use crate::search::Transcript;
 use crate::space::Axis;
 
@@ -41,7 +41,8 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
     let levels = transcript.rows.iter().any(|row| row.level.is_some());
     let objects = transcript.rows.iter().map(|row| row.id).collect::<BTreeSet<_>>().len();
     let cautions = transcript.of.cautions.iter().map(String::from).chain(left_out(transcript));
-    let cautions: Cautions = cautions.chain(few_groups(objects, "objects")).collect();
+    let cautions: Cautions =
+        cautions.chain(few_groups(objects, "objects")).chain(one_group(objects, "objects")).collect();
     let total: u64 = counts.iter().sum();
     let mean = |sum: f64, n: u64| if n > 0 { Value::Float(sum / n as f64) } else { Value::Unit };
     Ok((0..parts)

@@ -44,6 +44,8 @@ pub struct Weakness {
     /// Objects that were asked such a question, and those that failed at least one.
     pub objects: usize,
     pub failing: usize,
+    /// Whether it was found before all others.
+    first: bool,
     /// Of fresh questions under which it does not hold, those that failed.
     pub otherwise: CountedShare,
     /// Of those under which it holds and no rule that was found before it does, which `p` is about.
@@ -219,7 +221,8 @@ pub fn weaknesses(
         .into_iter()
         .zip(holm(&p))
         .zip(beyond)
-        .map(|((rule, p), beyond)| {
+        .enumerate()
+        .map(|(place, ((rule, p), beyond))| {
             let strata = fresh.binned.strata(&rule);
             let wrong = clustered(&strata);
             let outside = fresh.binned.filter(|question| !rule.holds(fresh.binned.setting(question)));
@@ -237,13 +240,11 @@ pub fn weaknesses(
                 objects: strata.iter().filter(|stratum| stratum.within > 0).count(),
                 failing: strata.iter().filter(|stratum| stratum.failed_within > 0).count(),
                 p,
+                first: place == 0,
                 otherwise,
                 beyond,
-                // Its own failures are to be so many, and not those of the rules before it; and more than where it does not hold, as the rules
-                // before it may hold there.
-                named: rejects(p, how.delta)
-                    && wrong.value.min(beyond.value) - elsewhere.value >= how.gap
-                    && (otherwise.of == 0 || wrong.value > otherwise.value),
+                // Its own failures are to be so many, and not those of the rules before it.
+                named: rejects(p, how.delta) && wrong.value.min(beyond.value) - elsewhere.value >= how.gap,
                 rule,
             }
         })
@@ -377,21 +378,30 @@ fn short(x: f64, digits: usize) -> String {
 }
 
 impl Weakness {
-    /// `elevation above 50 and light_energy below 0.4: 71% [60%, 80%] wrong and 20% where it does not hold, 12% of settings, 9 of 10 objects`
+    /// `elevation above 50 and light_energy below 0.4: 71% [60%, 80%] wrong and 20% where it does not hold, 12% of settings, 9 of 10 objects`.
+    /// Where a rule before it may hold as well, first what it is worth where none does.
     pub fn sentence(&self) -> String {
-        let [value, lo, hi] = [self.wrong.value, self.wrong.lo, self.wrong.hi].map(percent);
+        let of = |share: &CountedShare| {
+            let [value, lo, hi] = [share.value, share.lo, share.hi].map(percent);
+            format!("{value} [{lo}, {hi}]")
+        };
         let otherwise = match self.otherwise.of {
             0 => String::new(),
             _ => format!(" and {} where it does not hold", percent(self.otherwise.value)),
         };
-        let beyond = match self.beyond.of == self.questions {
-            true => String::new(),
-            false => {
-                format!(", {} of {} questions beyond the rules before it", percent(self.beyond.value), self.beyond.of)
-            }
+        let wrong = match self.beyond.of == self.questions {
+            true if self.first => format!("{} wrong{otherwise}", of(&self.wrong)),
+            // Where it does not hold, those before it may.
+            true => format!("{} wrong", of(&self.wrong)),
+            false => format!(
+                "{} wrong of {} questions where no rule before it holds; {} of all under it{otherwise}",
+                of(&self.beyond),
+                self.beyond.of,
+                percent(self.wrong.value)
+            ),
         };
         format!(
-            "{}: {value} [{lo}, {hi}] wrong{otherwise}{beyond}, {} of settings, {} of {} objects",
+            "{}: {wrong}, {} of settings, {} of {} objects",
             self.words,
             percent(self.views),
             self.failing,
@@ -456,6 +466,8 @@ impl Weaknesses {
             ("wrong_hi", Value::Float(weakness.wrong.hi)),
             ("otherwise", Value::Float(weakness.otherwise.value)),
             ("beyond", Value::Float(weakness.beyond.value)),
+            ("beyond_lo", Value::Float(weakness.beyond.lo)),
+            ("beyond_hi", Value::Float(weakness.beyond.hi)),
             ("beyond_of", Value::Int(weakness.beyond.of as i64)),
             ("settings", Value::Float(weakness.views)),
             ("questions", Value::Int(weakness.questions as i64)),
@@ -467,13 +479,15 @@ impl Weaknesses {
     }
 
     fn rows(&self) -> Table {
-        const NAMES: [&str; 13] = [
+        const NAMES: [&str; 15] = [
             "rule",
             "wrong",
             "wrong_lo",
             "wrong_hi",
             "otherwise",
             "beyond",
+            "beyond_lo",
+            "beyond_hi",
             "beyond_of",
             "settings",
             "questions",
@@ -528,8 +542,8 @@ impl Object for Weaknesses {
         lines.push(format!("elsewhere {} wrong", self.elsewhere.words()));
         lines.push(format!("{model} on {data}: {search} over {space}, {objective}"));
         lines.push(format!(
-            "rules found on {} questions, confirmed on {} others: named where p, corrected for {} rules, is at most {}, at least {} more are wrong \
-             than elsewhere, and more than where the rule does not hold",
+            "rules found on {} questions, confirmed on {} others: named where p, corrected for {} rules, is at most {} and at least {} more are wrong \
+             than elsewhere",
             self.questions[0],
             self.questions[1],
             self.found.len(),

@@ -182,17 +182,19 @@ impl CountedShare {
 pub fn few_groups(groups: usize, what: &str) -> Option<String> {
     /// A kind of which one in ten is.
     const RARE: f64 = 0.1;
-    if groups == 1 {
-        return Some(format!(
-            "all is of one of the {what}: intervals are over what that one was asked, and say nothing of others"
-        ));
-    }
     let missing = (1.0 - RARE).powi(groups.min(1000) as i32);
     (groups > 1 && missing > 0.05).then(|| {
         format!(
             "{groups} {what} are few: a kind that one in ten is of is missing among so many with a chance of {:.0}%, and intervals are of {what} like these",
             100.0 * missing
         )
+    })
+}
+
+/// What is to be said of an interval over what one object alone was asked.
+pub fn one_group(groups: usize, what: &str) -> Option<String> {
+    (groups == 1).then(|| {
+        format!("all is of one of the {what}: intervals are over what that one was asked, and say nothing of others")
     })
 }
 

@@ -6,7 +6,7 @@ use super::axes::entries;
 use super::figure::{Axis, Figure, HeatMap, Layer, Panel};
 use super::glyphs::has_glyph;
 use super::label;
-use super::legend::LegendEntry;
+use super::legend::{LegendEntry, LegendKey};
 use super::scale::LARGEST;
 use crate::core::{Cautions, number};
 
@@ -126,18 +126,31 @@ fn called_alike(panel: &Panel) -> Option<String> {
 }
 
 /// Series that a legend has to tell apart and that are drawn alike.
-fn drawn_alike(panel: &Panel) -> Option<String> {
-    let entries: Vec<LegendEntry> = entries(panel).into_iter().filter(|entry| !entry.label.trim().is_empty()).collect();
-    let twin = |at: usize| {
-        entries[..at].iter().find(|before| before.sample == entries[at].sample && before.label != entries[at].label)
-    };
-    let (first, second) = (0..entries.len()).find_map(|at| Some((twin(at)?, &entries[at])))?;
-    let looks = entries.iter().enumerate().filter(|(at, _)| twin(*at).is_none()).count();
+fn drawn_alike<'a>(panels: impl Iterator<Item = &'a Panel>) -> Option<String> {
+    let mut known: Vec<LegendEntry> = vec![];
+    let mut twins = None;
+    let (mut looks, mut count) = (0, 0);
+    let mut names = BTreeSet::new();
+    // Rules look alike and say which they are by where they stand.
+    let rule = |entry: &LegendEntry| matches!(entry.sample, LegendKey::Line { thin: true, .. });
+    for entry in panels.flat_map(entries).filter(|entry| !entry.label.trim().is_empty() && !rule(entry)) {
+        if !names.insert(entry.label.clone()) {
+            continue;
+        }
+        count += 1;
+        match known.iter().find(|before| before.sample == entry.sample) {
+            Some(before) => {
+                twins.get_or_insert_with(|| (before.label.clone(), entry.label));
+            }
+            None => {
+                looks += 1;
+                known.push(entry);
+            }
+        }
+    }
+    let (first, second) = twins?;
     Some(format!(
-        "{:?} and {:?} are drawn alike: there are {looks} looks for {} series, and the legend can't tell which is which",
-        first.label,
-        second.label,
-        entries.len()
+        "{first:?} and {second:?} are drawn alike: there are {looks} looks for {count} series, and the legend can't tell which is which"
     ))
 }
 
@@ -163,7 +176,13 @@ impl Figure {
         let mut all = self.cautions.clone();
         cut_off.say(&mut all);
         self.panels.iter().filter_map(called_alike).for_each(|caution| all.add(caution));
-        self.panels.iter().filter_map(drawn_alike).for_each(|caution| all.add(caution));
+        match self.one_legend {
+            true => drawn_alike(self.panels.iter()).into_iter().for_each(|caution| all.add(caution)),
+            false => {
+                let each = self.panels.iter().filter_map(|panel| drawn_alike(std::iter::once(panel)));
+                each.for_each(|caution| all.add(caution));
+            }
+        }
         self.panels.iter().filter_map(shared_pixels).for_each(|caution| all.add(caution));
         self.boxes_for_letters().into_iter().for_each(|caution| all.add(caution));
         all

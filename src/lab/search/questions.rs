@@ -1,6 +1,6 @@
 //! What was asked in the course of searches, and what came of it: the record that an examiner's results by step are read from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cube::Cube;
 use super::proposals::Origin;
@@ -86,17 +86,23 @@ impl Questions {
         self.conditions.get(place).is_some_and(|when| !when.is_empty())
     }
 
-    /// What is to be said where no setting made a difference to any image, as where a closure forgets its factors.
-    pub(super) fn unmoved(&self) -> Option<String> {
+    /// What is to be said where no setting made a difference to any image, as where a closure forgets its factors. `rows`: the image of each row,
+    /// and whether it may have been changed, which at level 0 none is.
+    pub(super) fn unmoved(&self, rows: impl Iterator<Item = (u32, bool)>) -> Option<String> {
         let alike = |asked: &AskedQuestions| {
-            let (least, most) =
-                asked.losses.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
-            asked.len() > 1 && most - least <= 1e-6 * most.abs().max(1.0)
+            let ends = asked.losses.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
+            asked.len() > 1 && ends.1 - ends.0 <= 1e-6 * ends.1.abs().max(1.0)
         };
-        (self.kept && !self.of.is_empty() && self.of.iter().all(alike)).then(|| {
+        let asked = rows.zip(&self.of).filter(|((_, changed), _)| *changed);
+        let (mut images, mut all) = (BTreeSet::new(), true);
+        asked.for_each(|((image, _), asked)| {
+            images.insert(image);
+            all &= alike(asked);
+        });
+        (self.kept && all && !images.is_empty()).then(|| {
             format!(
                 "no question changed the loss of any of {} images: the space may do nothing to them, or scores may be saturated",
-                self.of.len()
+                images.len()
             )
         })
     }

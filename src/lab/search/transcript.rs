@@ -206,7 +206,8 @@ impl Transcript {
         questions: Option<Questions>,
         rows: Vec<Noted>,
     ) -> Self {
-        let unmoved = questions.as_ref().and_then(Questions::unmoved);
+        let of_rows = || rows.iter().map(|noted| (noted.row.id, noted.row.level != Some(0.0)));
+        let unmoved = questions.as_ref().and_then(|questions| questions.unmoved(of_rows()));
         let mut all = Self::of_noted(plan, Points::Settings { of, numbers, questions }, rows);
         if let (Some(of), Some(caution)) = (Rc::get_mut(&mut all.of), unmoved) {
             of.cautions.add(caution);
