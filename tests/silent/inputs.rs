@@ -764,6 +764,17 @@ fn lines_that_name_pictures_are_no_labels() -> Outcome {
     Ok(())
 }
 
+/// Nothing says how many of 16 bits of grey are used.
+#[test]
+fn pictures_of_16_bits_of_grey_are_refused() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("x/a/1.png");
+    std::fs::create_dir_all(path.parent().ok_or("no folder")?)?;
+    image::ImageBuffer::from_fn(8, 8, |x, y| image::Luma([(500 * x + y) as u16])).save(path)?;
+    refused_in(folder.path(), r#"data::load("x")"#, &["1.png", "grey of 16 bits", "save it with 8 bits"]);
+    Ok(())
+}
+
 /// A class that can't be seen would renumber those behind it.
 #[cfg(unix)]
 #[test]

@@ -160,6 +160,10 @@ pub(super) fn check_whole(path: &Path, bytes: &[u8]) -> Result<ImageFormat> {
 /// looked at where they are decoded.
 fn check_size(path: &Path, bytes: &[u8], format: ImageFormat) -> Result<()> {
     let (wide, high, factor, samples) = match (format, bytes) {
+        // Of 16 bits some use all and some 10 or 12, which nothing says.
+        (ImageFormat::Png, [..]) if bytes.len() > 25 && bytes[24] == 16 && matches!(bytes[25], 0 | 4) => {
+            return Err(unreadable(path, "grey of 16 bits").hint("save it with 8 bits, at the scale that is meant"));
+        }
         (ImageFormat::Png, [..]) if bytes.len() > 25 => {
             let (wide, high) = (number_at(bytes, 16).unwrap_or(0), number_at(bytes, 20).unwrap_or(0));
             let samples = [1, 1, 3, 1, 2, 1, 4].get(usize::from(bytes[25])).copied().unwrap_or(4);

@@ -109,7 +109,7 @@ pub static LOAD: Primitive = Primitive {
             96 files agree in every value); alpha is dropped, as `convert(\"RGB\")` does. Pictures lie as they are stored: what EXIF says of turning \
             them is not done, as torchvision does not (Hugging Face's datasets does); how many those are stands in the set's summary and in \
             the cautions of its results. Of TIFF one page of grey or RGB in 8 bits is read, with alpha or \
-            without, packed by LZW, deflate, PackBits or not; 16 bits, floats, CMYK, palettes, several pages, pictures that are to be turned and \
+            without, packed by LZW, deflate, PackBits or not; 16 bits (also of grey PNG), floats, CMYK, palettes, several pages, pictures that are to be turned and \
             animated WebP are refused.\n\n\
             Images of a folder are decoded when they are used, always to three channels; everything else is checked before this returns, \
             and that no file is cut short. A file that is cut short or whose checksums differ is an error that names it. The hash covers \
