@@ -205,7 +205,7 @@ fn run(script: &str) -> std::result::Result<Value, Box<Diagnostic>> {
 }
 
 const MODEL: &str = r#"
-    let ds = data::glyphs(#{ n: 12, size: 16, margin: 3, seed: 1 });
+    let ds = data::glyphs(#{ n: 12, size: 16, seed: 1 });
     let f = model::train(ds, #{ arch: [net::conv(4, 3, #{ pad: 1 }), net::relu(), net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
     let how = #{ radius: 1, precision: "bfloat16" };
 "#;

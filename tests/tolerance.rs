@@ -584,7 +584,11 @@ fn what_can_not_be_asked_is_refused_with_a_way_out() {
             "tolerance::measure(f, ds, #{ space: space::translate(3, #{ fill: 0 }), levels: [1.5] })".into(),
             &["whole number"],
         ),
-        (TRAINED, "tolerance::measure(f, ds, #{ space: space::noise() })".into(), &["no levels and no steps"]),
+        (
+            TRAINED,
+            "tolerance::measure(f, ds, #{ space: space::noise() })".into(),
+            &["a curve needs levels or steps", "levels: [0.1, 0.2]"],
+        ),
         (
             TRAINED,
             "examine(f, ds, #{ space: space::noise(), search: search::sweep(), at_steps: \"all\" })".into(),

@@ -67,6 +67,14 @@ pub fn script(session: &Session, lines: &[SessionLine], seed: u64, target: &Path
             let hint = quoted(hint.as_deref().unwrap_or_default());
             body.push(format!("let err = #{{kind: {}, message: {}, hint: {hint}}};", quoted(kind), quoted(message)));
         }
+        // What a stopped line had done is no script's.
+        let declared = worked[..i].iter().any(|earlier| earlier.text.contains("let partial"));
+        if mentions(text, "partial") && !declared && lines[..at].iter().any(|earlier| earlier.error.is_some()) {
+            warnings.push(
+                "`partial`, what a stopped line had done, is not there in a script: run that line to its end".into(),
+            );
+            body.push("// `partial` is what a line that was stopped had done".into());
+        }
         let next_shown = worked[i + 1..].iter().position(|later| later.shown).map_or(texts.len(), |n| i + 2 + n);
         let name = line.result.map(|number| format!("ans{number}"));
         let name = name.filter(|name| texts[i + 1..].iter().any(|later| mentions(later, name)));

@@ -29,8 +29,15 @@ pub fn paged(text: &str, interactive: bool) {
 fn asks_for_more(left: usize) -> bool {
     print!("-- {left} more lines: Enter shows them, q and Enter leaves them -- ");
     let _ = std::io::stdout().flush();
-    let answer = line();
-    answer.is_some_and(|answer| !visible(answer.trim()).starts_with('q'))
+    let Some(answer) = line() else { return false };
+    match visible(answer.trim()) {
+        empty if empty.is_empty() => true,
+        left if left.starts_with('q') => false,
+        other => {
+            println!("what was typed there is left out: {other}");
+            false
+        }
+    }
 }
 
 /// A line of the terminal, and no byte behind it, which the prompt reads itself. None at its end, or for Ctrl-C.

@@ -178,6 +178,27 @@ fn open_brackets(tokens: &[Token]) -> Vec<Token> {
     open
 }
 
+/// Whether a bracket is closed by one of another kind, which nothing that follows can mend.
+fn mismatched(text: &str) -> bool {
+    let mut open = Vec::new();
+    scan(text).iter().any(|token| match token.kind {
+        TokenKind::Open => {
+            open.push(token.text(text).chars().last());
+            false
+        }
+        TokenKind::Close => {
+            let wanted = match open.pop().flatten() {
+                Some('(') => ")",
+                Some('[') => "]",
+                Some('{') => "}",
+                _ => return false,
+            };
+            token.text(text) != wanted
+        }
+        _ => false,
+    })
+}
+
 /// How far in a line begins behind this text; none outside of brackets and inside of strings.
 fn indentation(text: &str) -> Option<String> {
     let tokens = scan(text);
@@ -319,11 +340,26 @@ impl Validator for Typing {
         let unfinished = match self.session.borrow().compile("prompt", text) {
             Err(diagnostic) => {
                 let command = asked(text).is_some() || shell_command(&self.session.borrow(), text).is_some();
-                diagnostic.incomplete && !command && !ended_by_hand(text)
+                diagnostic.incomplete && !command && !ended_by_hand(text) && !mismatched(text)
             }
             Ok(_) => !ended_by_hand(text) && describes_what_follows(text),
         };
         *self.open.borrow_mut() = if unfinished { text.to_string() } else { String::new() };
         Ok(if unfinished { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mismatched;
+
+    #[test]
+    fn a_bracket_of_another_kind_ends_a_statement() {
+        for wrong in ["data::glyphs(#{n: 5)", "[1, 2)", "f({ x ]", "(\"}\" }"] {
+            assert!(mismatched(wrong), "{wrong}");
+        }
+        for open in ["f(#{ a: [1, 2], b: \")\" }", "f(", "let a = #{ x: 1,", "// )\n(", ")"] {
+            assert!(!mismatched(open), "{open}");
+        }
     }
 }

@@ -111,6 +111,12 @@ fn method(
     {
         return Ok(found);
     }
+    if let Value::Object(object) = &value
+        && object.fields().contains(&name)
+    {
+        let what = format!("`{name}` of {} takes no arguments", article(value.kind()));
+        return raise(Error::argument(what).hint(format!("write .{name} alone")));
+    }
     let owners: Vec<&str> = choices.iter().filter_map(|p| p.receiver()).collect();
     let own = methods_of(value.kind());
     let mut error = Error::argument(format!(

@@ -462,3 +462,12 @@ fn what_has_no_order_is_not_compared() {
         }"#,
     );
 }
+
+/// A field that is called as in Python is not said to be missing.
+#[test]
+fn fields_that_are_called_are_told_to_be_fields() {
+    refused("data::glyphs(#{ n: 3, seed: 1 }).shape()", "write .shape alone");
+    refused("data::glyphs(#{ n: 3, seed: 1 }).labels()", "write .labels alone");
+    refused("data::glyphs(#{ n: 3, margin: 4, seed: 1 })", "for images that are not on a torus");
+    refused("plot::line([1, 2], [3, 4]).caution(\"\")", "must not be empty");
+}

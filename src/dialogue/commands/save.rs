@@ -29,9 +29,14 @@ fn run(dialogue: &mut Dialogue, rest: &str) -> Result<Next> {
     dialogue
         .cx
         .write_with(&file, |temporary| std::fs::write(temporary, &text).map_err(|e| Error::file(temporary, e)))?;
+    let whole = warnings.is_empty();
     for warning in warnings {
         dialogue.output.remark(&format!("warning: {warning}"));
     }
-    dialogue.output.print(&format!("saved {}; viva run {} repeats it", file.display(), file.display()));
+    let file = file.display();
+    dialogue.output.print(&match whole {
+        true => format!("saved {file}; viva run {file} repeats it"),
+        false => format!("saved {file}, which may not repeat it: see the warning"),
+    });
     Ok(Next::Line)
 }

@@ -62,6 +62,10 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     if channels == 2 {
         return Err(crate::core::Error::argument("`channels` must be 1 or 3, got 2"));
     }
+    if args.given("margin") && POSITIONS.of(args, "position") == Position::Torus {
+        return Err(crate::core::Error::argument("`margin` is for images that are not on a torus")
+            .hint("`position: \"margin\"`, or \"centred\""));
+    }
     let size = args.count("size");
     let glyphs = Glyphs {
         n: args.count("n"),

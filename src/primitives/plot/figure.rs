@@ -57,6 +57,9 @@ pub static CAUTION: Primitive = Primitive {
                 .collect::<Result<Cautions>>()?,
             _ => [args.str("caution")].into_iter().collect(),
         };
+        if cautions.iter().any(|caution| caution.trim().is_empty()) {
+            return Err(Error::argument("a caution says something: it must not be empty"));
+        }
         Ok(Value::object(Figure::clone(&figure(args)).cautioned(&cautions)))
     },
 };

@@ -218,8 +218,8 @@ fn groups(transcript: &Transcript) -> Result<(CurveAxis, Vec<PointRows<'_>>)> {
         (true, _) => CurveAxis::Step,
         (false, Some(_)) => CurveAxis::Level,
         (false, None) => {
-            return Err(Error::argument("tolerance::curve: the transcript has no levels and no steps")
-                .hint("a curve needs them: examine(f, ds, #{ .., levels: [0.1, 0.2] })"));
+            return Err(Error::argument("a curve needs levels or steps, and there are none")
+                .hint("say how strong faults are: `levels: [0.1, 0.2]`, of tolerance::measure as of examine"));
         }
     };
     let mut points: BTreeMap<u64, PointRows> = BTreeMap::new();
