@@ -62,7 +62,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     if channels == 2 {
         return Err(crate::core::Error::argument("`channels` must be 1 or 3, got 2"));
     }
-    if args.given("margin") && POSITIONS.of(args, "position") == Position::Torus {
+    if args.given("margin") && args.count("margin") > 0 && POSITIONS.of(args, "position") == Position::Torus {
         return Err(crate::core::Error::argument("`margin` is for images that are not on a torus")
             .hint("`position: \"margin\"`, or \"centred\""));
     }
