@@ -758,8 +758,8 @@ fn lines_that_name_pictures_are_no_labels() -> Outcome {
         r#"
         let ds = data::load("a", #{ labels_file: "one.csv" });
         let f = model::from(|x| tensor::zeros([x.shape[0], 3]));
-        let t = examine(f, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }) });
-        #{ from_one: t.cautions.some(|said| said.contains("they may be numbered from 1")) }"#,
+        let told = |f, ds| examine(f, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }) }).cautions.some(|said| said.contains("they may be numbered from 1"));
+        #{ from_one: told.call(f, ds), part: told.call(f, ds.take(1)), joined: told.call(f, ds.join(ds.take(1))), mended: !told.call(f, ds.relabel(|row| row.label - 1)) }"#,
     );
     Ok(())
 }

@@ -107,6 +107,8 @@ pub struct Dataset {
     skipped: Arc<[Skipped]>,
     /// What else was noticed where the images come from.
     told: Arc<[String]>,
+    /// Whether labels may be numbered from 1, as they were read.
+    from_one: bool,
     of_source: Digest,
     pub(super) digest: Digest,
 }
@@ -155,6 +157,7 @@ impl Dataset {
             cautions: vec![],
             skipped: Arc::new([]),
             told: Arc::new([]),
+            from_one: false,
             of_source: digest,
             digest,
         };
@@ -240,6 +243,7 @@ impl Dataset {
         set.labels = labels.into();
         set.classes = classes.into();
         set.numbered = None;
+        set.from_one = false;
         Ok(set.identified())
     }
 
@@ -272,8 +276,8 @@ impl Dataset {
 
     /// What is to be said beside every result of these images.
     pub fn noticed(&self) -> Cautions {
-        let told = self.told.iter().cloned();
-        self.incomplete().into_iter().chain(self.copied()).chain(self.lying()).chain(told).collect()
+        let noticed = [self.incomplete(), self.copied(), self.lying()];
+        noticed.into_iter().flatten().chain(self.told()).collect()
     }
 
     /// The same data, with more to be said beside every result of it.
@@ -281,23 +285,27 @@ impl Dataset {
         Self { told: self.told.iter().cloned().chain(noticed).collect(), ..self }
     }
 
-    /// With what is to be said of labels that may be numbered from 1: the numbers 1 to K, all of them, of classes without names.
+    /// Notes labels that may be numbered from 1: the numbers 1 to K, all of them, of classes without names.
     pub(super) fn told_of_ones(self) -> Self {
         let counts = self.counts();
         let numbered = super::are_numbers(&self.classes) && counts.len() > 2;
-        if !(numbered && counts[0] == 0 && counts[1..].iter().all(|n| *n > 0)) {
-            return self;
-        }
-        let said = format!(
-            "labels of {} are 1 to {} and none is 0: they may be numbered from 1, and classes are from 0",
-            self.name,
-            counts.len() - 1
-        );
-        self.with_noticed(vec![said])
+        let from_one = numbered && counts[0] == 0 && counts[1..].iter().all(|n| *n > 0);
+        Self { from_one, ..self }
     }
 
-    pub(super) fn told(&self) -> &[String] {
-        &self.told
+    fn numbered_from_one(&self) -> Option<String> {
+        self.from_one.then(|| {
+            format!(
+                "labels of {} are 1 to {} and none is 0: they may be numbered from 1, and classes are from 0",
+                self.name,
+                self.classes.len() - 1
+            )
+        })
+    }
+
+    /// What a set that these images go into says of them.
+    pub(super) fn told(&self) -> Vec<String> {
+        self.told.iter().cloned().chain(self.numbered_from_one()).collect()
     }
 
     /// What could not be read.

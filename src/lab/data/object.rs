@@ -16,6 +16,7 @@ impl Object for Dataset {
 
     fn summary(&self) -> String {
         let [c, h, w] = self.shape();
+        let unturned = self.unturned();
         format!(
             "data {}: {} images {c} x {h} x {w}, {} classes{}, edge {}{}{}",
             self.name,
@@ -24,7 +25,7 @@ impl Object for Dataset {
             self.numbering().map_or(String::new(), |how| format!(" numbered {how}")),
             self.edge().name(),
             if self.skipped().is_empty() { String::new() } else { format!(", {} skipped", self.skipped().len()) },
-            if self.unturned() == 0 { String::new() } else { format!(", {} not turned as EXIF says", self.unturned()) }
+            if unturned == 0 { String::new() } else { format!(", {unturned} not turned as EXIF says") }
         )
     }
 
@@ -98,8 +99,9 @@ impl Object for Dataset {
             let each = self.skipped().iter().map(|one| serde_json::json!({ "name": one.name, "why": one.why }));
             json["skipped"] = each.collect();
         }
-        if self.unturned() > 0 {
-            json["not_turned"] = self.unturned().into();
+        let unturned = self.unturned();
+        if unturned > 0 {
+            json["not_turned"] = unturned.into();
         }
         json
     }
