@@ -1,18 +1,12 @@
 //! What the axes and colours of a figure have no place for, which the figure says itself.
 
-use std::collections::BTreeSet;
-
-use super::axes::entries;
-use super::figure::{Axis, Figure, HeatMap, Layer, Panel};
-use super::glyphs::has_glyph;
-use super::label;
-use super::legend::{LegendEntry, LegendKey};
+use super::figure::{Axis, HeatMap, Layer, Panel};
 use super::scale::LARGEST;
 use crate::core::{Cautions, number};
 
 /// How much of a figure is not where it should be, of each kind.
 #[derive(Default)]
-struct CutOff {
+pub(super) struct CutOff {
     not_positive: usize,
     beyond: usize,
     bars: usize,
@@ -26,6 +20,12 @@ struct CutOff {
 }
 
 impl CutOff {
+    pub(super) fn of(panels: &[Panel]) -> Self {
+        let mut cut_off = CutOff::default();
+        panels.iter().for_each(|panel| panel.layers.iter().for_each(|layer| cut_off.see(panel, layer)));
+        cut_off
+    }
+
     fn see(&mut self, panel: &Panel, layer: &Layer) {
         let Panel { x: across, y: up, .. } = panel;
         let interval = match layer {
@@ -65,7 +65,7 @@ impl CutOff {
         }
     }
 
-    fn say(self, all: &mut Cautions) {
+    pub(super) fn say(self, all: &mut Cautions) {
         let counted = [
             (
                 self.not_positive,
@@ -110,98 +110,4 @@ fn not_positive(axis: &Axis, v: f64) -> bool {
 /// Beyond an end that was given: where none was, the axis reaches over all that has a place.
 fn outside(axis: &Axis, v: f64) -> bool {
     v.is_finite() && v.abs() > LARGEST || axis.min.is_some_and(|min| v < min) || axis.max.is_some_and(|max| v > max)
-}
-
-/// What two layers of a panel are called that a legend has to tell apart.
-fn called_alike(panel: &Panel) -> Option<String> {
-    let labels = panel.layers.iter().filter_map(|layer| match layer {
-        Layer::Series(series) => Some(&series.label),
-        Layer::Columns(columns) => Some(&columns.label),
-        Layer::Bars(bars) => Some(&bars.label),
-        _ => None,
-    });
-    let mut known = BTreeSet::new();
-    let twice = labels.filter(|label| !label.is_empty()).find(|label| !known.insert(*label))?;
-    Some(format!("two series are called {twice:?}: the legend can't tell which is which"))
-}
-
-/// Series that a legend has to tell apart and that are drawn alike.
-fn drawn_alike<'a>(panels: impl Iterator<Item = &'a Panel>) -> Option<String> {
-    let mut known: Vec<LegendEntry> = vec![];
-    let mut twins = None;
-    let (mut looks, mut count) = (0, 0);
-    let mut names = BTreeSet::new();
-    // Rules look alike and say which they are by where they stand.
-    let rule = |entry: &LegendEntry| matches!(entry.sample, LegendKey::Line { thin: true, .. });
-    for entry in panels.flat_map(entries).filter(|entry| !entry.label.trim().is_empty() && !rule(entry)) {
-        if !names.insert(entry.label.clone()) {
-            continue;
-        }
-        count += 1;
-        match known.iter().find(|before| before.sample == entry.sample) {
-            Some(before) => {
-                twins.get_or_insert_with(|| (before.label.clone(), entry.label));
-            }
-            None => {
-                looks += 1;
-                known.push(entry);
-            }
-        }
-    }
-    let (first, second) = twins?;
-    Some(format!(
-        "{first:?} and {second:?} are drawn alike: there are {looks} looks for {count} series, and the legend can't tell which is which"
-    ))
-}
-
-/// Rows or columns of a heat map from which on several cells may share a pixel.
-const MANY_CELLS: usize = 400;
-
-/// What pixels leave out of a heat map.
-fn shared_pixels(panel: &Panel) -> Option<String> {
-    let Some(Layer::HeatMap(map)) = panel.layers.first() else { return None };
-    (map.rows.max(map.columns) > MANY_CELLS).then(|| {
-        format!(
-            "{} x {} cells: where several share a pixel it shows the one farthest from the median; all are in .svg",
-            map.rows, map.columns
-        )
-    })
-}
-
-impl Figure {
-    /// Its cautions, and what its axes and colours have no place for.
-    pub fn all_cautions(&self) -> Cautions {
-        let mut cut_off = CutOff::default();
-        self.panels.iter().for_each(|panel| panel.layers.iter().for_each(|layer| cut_off.see(panel, layer)));
-        let mut all = self.cautions.clone();
-        cut_off.say(&mut all);
-        self.panels.iter().filter_map(called_alike).for_each(|caution| all.add(caution));
-        match self.one_legend {
-            true => drawn_alike(self.panels.iter()).into_iter().for_each(|caution| all.add(caution)),
-            false => {
-                let each = self.panels.iter().filter_map(|panel| drawn_alike(std::iter::once(panel)));
-                each.for_each(|caution| all.add(caution));
-            }
-        }
-        self.panels.iter().filter_map(shared_pixels).for_each(|caution| all.add(caution));
-        self.boxes_for_letters().into_iter().for_each(|caution| all.add(caution));
-        all
-    }
-
-    /// Which letters the embedded font lacks: a reader can't tell their boxes apart.
-    fn boxes_for_letters(&self) -> Option<String> {
-        let beside = self.panels.iter().flat_map(|panel| &panel.layers).flat_map(|layer| match layer {
-            Layer::HeatMap(map) => map.row_names.iter().chain(&map.column_names).collect::<Vec<_>>(),
-            Layer::Tiles(tiles) => tiles.captions.iter().collect(),
-            _ => vec![],
-        });
-        let texts = self.texts().into_iter().map(label::plain).chain(beside.map(|text| label::plain(text)));
-        let missing: BTreeSet<char> =
-            texts.flat_map(|text| text.chars().filter(|sign| !has_glyph(*sign)).collect::<Vec<_>>()).collect();
-        let first = missing.first().map(|sign| format!("U+{:04X}", u32::from(*sign)))?;
-        Some(match missing.len() {
-            1 => format!("the font has no {first}: a box stands for it but in .svg"),
-            n => format!("the font lacks {n} letters, {first} and others: boxes stand for them but in .svg"),
-        })
-    }
 }

@@ -8,6 +8,7 @@ mod axes;
 mod backend;
 mod boundary;
 mod canvas;
+mod cautions;
 mod certified;
 mod cut_off;
 mod difference;
