@@ -6,10 +6,10 @@ use std::path::Path;
 
 use flate2::bufread::ZlibDecoder;
 
-use super::mat::{
+use super::super::mat::{
     COMPRESSED, HEADER, INT8, INT32, MATRIX, MatReader, UINT8, UINT32, damaged, header, number, truncated,
 };
-use super::numbering::imagenet_number;
+use super::super::numbering::imagenet_number;
 use crate::core::{Budget, Cx, Error, Result};
 
 /// What the kit's file may unpack to; it has 60 kB.

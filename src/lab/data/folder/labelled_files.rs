@@ -1,154 +1,27 @@
-//! Labels of the pictures of one folder that a table beside them tells: ImageNet's validation set as it is published, its solution at
-//! Kaggle, or any table of files and labels.
+//! A table of files and their labels: one with columns, Kaggle's of ImageNet, Caffe's lists or Tiny ImageNet's annotations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::memory::numbered_classes;
-use super::numbering::{Classes, MAX_CLASSES, imagenet_number, number};
-use super::picture;
-use super::sheet::{Sheet, bytes};
+use super::super::memory::numbered_classes;
+use super::super::numbering::{Classes, MAX_CLASSES, Numbered, imagenet_number, number};
+use super::super::picture;
+use super::super::sheet::Sheet;
+use super::listing::{name_of, stem};
 use super::synsets;
 use crate::core::{Budget, Cx, Error, Result, cut};
 
-/// Names under which ImageNet's are published.
-const PUBLISHED: [&str; 2] = ["ILSVRC2012_validation_ground_truth.txt", "LOC_val_solution.csv"];
-
-/// Tiny ImageNet's, beside the folder of its pictures.
-pub(super) const TINY: &str = "val_annotations.txt";
-
-/// How the names of its validation pictures begin.
-const VALIDATION: &str = "ILSVRC2012_val_";
-
 /// A row of a table takes its file's name, its label and their places.
-const ROW: u64 = 256;
+pub(super) const ROW: u64 = 256;
 
-/// Files with a number each.
-pub(super) struct GroundTruth {
-    /// One per picture.
-    pub labels: Vec<i64>,
-    pub classes: Vec<String>,
-    /// Ends the sentence "classes are numbered".
-    pub numbered: String,
-}
-
-/// The published table of a folder of validation pictures of ImageNet, in it or beside it, or of Tiny ImageNet.
-pub(super) fn published(folder: &Path, pictures: &[PathBuf]) -> Option<PathBuf> {
-    let tiny = folder.with_file_name(TINY);
-    if folder.ends_with("images") && tiny.is_file() {
-        return Some(tiny);
-    }
-    if !pictures.iter().all(|picture| stem(picture).starts_with(VALIDATION)) {
-        return None;
-    }
-    let places = [Some(folder), folder.parent()].into_iter().flatten();
-    places.flat_map(|place| PUBLISHED.map(|name| place.join(name))).find(|table| table.is_file())
-}
-
-fn stem(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// The labels of these pictures, none without one and none left over.
-pub(super) fn read(cx: &Cx, table: &Path, pictures: &[PathBuf], classes: &Classes) -> Result<GroundTruth> {
-    let ending = table.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
-    let (bytes, budget) = bytes(cx, table)?;
-    let text = match ending.as_str() {
-        "csv" => return by_name(cx, table, &bytes, &budget, pictures, classes),
-        "txt" => std::str::from_utf8(&bytes).map_err(|_| Error::file(table, "not a text"))?,
-        _ => {
-            return Err(Error::file(table, "not a table of labels that can be read").hint(
-                "wanted is a .csv with the columns `file` and `label`, or a .txt with a label a line, as ImageNet's ground truth has it, or with a file and its label a line",
-            ));
-        }
-    };
-    budget.take(ROW * text.lines().count() as u64, "its lines").map_err(|e| e.at(table))?;
-    let text = text.trim_start_matches('\u{feff}').trim_end();
-    let known: BTreeSet<String> = pictures.iter().flat_map(|picture| [name_of(picture), stem(picture)]).collect();
-    if text.lines().any(|line| names_a_picture(line, &known) || file_and_label(line, &known).is_some()) {
-        return by_line(cx, table, text, &known, pictures, classes);
-    }
-    let lines: Vec<String> = text.lines().map(|line| line.trim().to_string()).collect();
-    let order = by_number(table, pictures, lines.len())?;
-    let labels: Vec<String> = order.iter().map(|&line| lines[line].clone()).collect();
-    let Some(ids) = numbers(&labels) else {
-        let lines: Vec<u64> = order.iter().map(|line| *line as u64 + 1).collect();
-        return by_class(cx, table, &labels, &lines, classes);
-    };
-    let kit = ["meta.mat", "data/meta.mat"].map(|name| table.with_file_name(name));
-    let Some(kit) = kit.iter().find(|kit| kit.is_file()) else {
-        return Err(Error::file(table, "labels that are numbers, and nothing says what they number")
-            .hint("the ground truth of ILSVRC 2012 counts its classes from 1 in an order of its own: put meta.mat of its development kit beside it; \
-                   where numbers count from 0, write them into a .csv with the columns `file` and `label`; or write WordNet ids"));
-    };
-    let of_kit = synsets::read(cx, kit)?;
-    let of_id = |(line, id): (usize, &i64)| {
-        let place = usize::try_from(id - 1).ok();
-        place.and_then(|place| of_kit.get(place)).copied().ok_or_else(|| {
-            Error::file(
-                table,
-                format!(
-                    "the label {id} of {}; the numbers of meta.mat are 1 to {}",
-                    name_of(&pictures[line]),
-                    synsets::CLASSES
-                ),
-            )
-        })
-    };
-    let labels = ids.iter().enumerate().map(of_id).collect::<Result<Vec<_>>>()?;
-    let wnids = super::numbering::imagenet_wnids();
-    let classes = match classes {
-        Classes::AsNamed => wnids,
-        other => other.names(cx)?.unwrap_or(wnids),
-    };
-    let numbered = format!("as ImageNet-1k's, by {} and meta.mat", name_of(table));
-    Ok(GroundTruth { labels, classes, numbered })
-}
-
-/// The line of each picture, which its name ends in, counted from 1.
-fn by_number(table: &Path, pictures: &[PathBuf], lines: usize) -> Result<Vec<usize>> {
-    let mut order = vec![];
-    let mut taken: BTreeMap<usize, &PathBuf> = BTreeMap::new();
-    for picture in pictures {
-        let stem = stem(picture);
-        let digits = stem.len() - stem.bytes().rev().take_while(u8::is_ascii_digit).count();
-        let number: Option<usize> = stem[digits..].parse().ok().filter(|number| (1..=lines).contains(number));
-        let Some(number) = number else {
-            return Err(Error::file(table, format!("{lines} labels, none of which is of {}", name_of(picture)))
-                .hint("line 1 is the label of the picture whose name ends in 1, as ILSVRC2012_val_00000001.JPEG; other names stand before their labels in a line, or in a .csv of files and labels"));
-        };
-        if let Some(other) = taken.insert(number, picture) {
-            return Err(Error::file(
-                table,
-                format!("{} and {} are both number {number}", name_of(other), name_of(picture)),
-            ));
-        }
-        order.push(number - 1);
-    }
-    if pictures.len() < lines {
-        let missing = (1..=lines).find(|number| !taken.contains_key(number)).unwrap_or(lines);
-        return Err(without_picture(table, lines, pictures.len(), &format!("number {missing}")));
-    }
-    Ok(order)
-}
-
-fn without_picture(table: &Path, labels: usize, pictures: usize, first: &str) -> Error {
-    Error::file(table, format!("{labels} labels for {pictures} pictures; {first} has no picture"))
-        .hint("put the missing pictures there, or leave their rows out of the table")
-}
-
-fn by_name(
+pub(super) fn by_name(
     cx: &Cx,
     table: &Path,
     bytes: &[u8],
     budget: &Budget,
     pictures: &[PathBuf],
     classes: &Classes,
-) -> Result<GroundTruth> {
+) -> Result<Numbered> {
     let sheet = Sheet::new(table, bytes, budget)?;
     let kaggle = sheet.sole_column(&["ImageId"])?.zip(sheet.sole_column(&["PredictionString"])?);
     let plain = sheet
@@ -188,7 +61,7 @@ fn by_name(
 const APART: [char; 6] = [' ', '\t', ',', ';', ':', '|'];
 
 /// Whether a line names a picture, of these names and stems.
-fn names_a_picture(line: &str, known: &BTreeSet<String>) -> bool {
+pub(super) fn names_a_picture(line: &str, known: &BTreeSet<String>) -> bool {
     let names = |word: &str| {
         let path = Path::new(word.trim_matches(['"', '\'']));
         let name = name_of(path);
@@ -200,7 +73,7 @@ fn names_a_picture(line: &str, known: &BTreeSet<String>) -> bool {
 }
 
 /// A file and its label, as a line of Caffe's lists or, before the corners of a box, of Tiny ImageNet's annotations has them.
-fn file_and_label<'a>(line: &'a str, known: &BTreeSet<String>) -> Option<(String, &'a str)> {
+pub(super) fn file_and_label<'a>(line: &'a str, known: &BTreeSet<String>) -> Option<(String, &'a str)> {
     let is_picture = |name: &str| picture::is_named_as_one(Path::new(name)) || known.contains(name);
     // Numbers are labels, though pictures may be called by them.
     let is_label =
@@ -229,14 +102,14 @@ fn file_and_label<'a>(line: &'a str, known: &BTreeSet<String>) -> Option<(String
 }
 
 /// By the names of files, a line each.
-fn by_line(
+pub(super) fn by_line(
     cx: &Cx,
     table: &Path,
     text: &str,
     known: &BTreeSet<String>,
     pictures: &[PathBuf],
     classes: &Classes,
-) -> Result<GroundTruth> {
+) -> Result<Numbered> {
     let mut told = TableLabels::default();
     for (line, text) in text.lines().enumerate() {
         let wrong = |what: String| Error::file(table, format!("line {}: {what}", line + 1));
@@ -279,7 +152,7 @@ impl TableLabels {
     }
 
     /// The labels of these pictures, none without one and none left over.
-    fn labels(self, cx: &Cx, table: &Path, pictures: &[PathBuf], classes: &Classes) -> Result<GroundTruth> {
+    fn labels(self, cx: &Cx, table: &Path, pictures: &[PathBuf], classes: &Classes) -> Result<Numbered> {
         let remarks = self.remarks(pictures);
         let mut told = self.of_files;
         let all = told.len();
@@ -306,7 +179,7 @@ impl TableLabels {
         let labels: Vec<String> = labels.into_iter().map(|(_, label)| label).collect();
         let Some(numbers) = numbers(&labels) else {
             let found = by_class(cx, table, &labels, &lines, classes)?;
-            return Ok(GroundTruth { numbered: found.numbered + &remarks, ..found });
+            return Ok(Numbered { how: found.how + &remarks, ..found });
         };
         let (least, most) = (numbers.iter().min().copied(), numbers.iter().max().copied());
         if let Some(large) = most.filter(|&most| most >= MAX_CLASSES as i64) {
@@ -321,11 +194,7 @@ impl TableLabels {
             Some(names) => names,
             None => numbered_classes(&numbers).map_err(|e| e.at(table))?,
         };
-        Ok(GroundTruth {
-            labels: numbers,
-            classes: found,
-            numbered: format!("as {} says, from 0{remarks}", name_of(table)),
-        })
+        Ok(Numbered { labels: numbers, classes: found, how: format!("as {} says, from 0{remarks}", name_of(table)) })
     }
 }
 
@@ -345,13 +214,13 @@ fn kaggle_class(boxes: &str) -> std::result::Result<String, String> {
 }
 
 /// Labels that are whole numbers, all of them.
-fn numbers(labels: &[String]) -> Option<Vec<i64>> {
+pub(super) fn numbers(labels: &[String]) -> Option<Vec<i64>> {
     let digits = |label: &String| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit());
     labels.iter().map(|label| label.parse().ok().filter(|_| digits(label))).collect()
 }
 
 /// Labels that are names of classes, and the lines that tell them.
-fn by_class(cx: &Cx, table: &Path, labels: &[String], lines: &[u64], classes: &Classes) -> Result<GroundTruth> {
+pub(super) fn by_class(cx: &Cx, table: &Path, labels: &[String], lines: &[u64], classes: &Classes) -> Result<Numbered> {
     if let Some(empty) = labels.iter().position(String::is_empty) {
         return Err(Error::file(table, format!("line {} has no label", lines[empty])));
     }
@@ -381,5 +250,10 @@ fn by_class(cx: &Cx, table: &Path, labels: &[String], lines: &[u64], classes: &C
     let numbered = number(cx, &distinct, classes).map_err(|e| e.at(table))?;
     let of = |label: &String| distinct.binary_search(label).ok().map(|at| numbered.labels[at]);
     let labels = labels.iter().filter_map(of).collect();
-    Ok(GroundTruth { labels, classes: numbered.classes, numbered: numbered.how })
+    Ok(Numbered { labels, ..numbered })
+}
+
+pub(super) fn without_picture(table: &Path, labels: usize, pictures: usize, first: &str) -> Error {
+    Error::file(table, format!("{labels} labels for {pictures} pictures; {first} has no picture"))
+        .hint("put the missing pictures there, or leave their rows out of the table")
 }

@@ -1,9 +1,20 @@
 //! Image folders. Files are decoded when they are used, on whatever thread asks.
 
+mod class_folders;
+mod file_names;
+mod ground_truth;
+mod labelled_files;
+mod labels_file;
+mod list;
+mod listing;
+mod synsets;
+mod tables;
+
 use std::path::{Path, PathBuf};
 
+use self::class_folders::PARTS;
+use self::list::list;
 use super::contents::{PictureContents, contents};
-use super::listing::{PARTS, list};
 use super::numbering::Classes;
 use super::pictures::{Labelled, PictureFiles, Pictures};
 use super::window::View;
