@@ -137,6 +137,9 @@ fn wrong_words_on_the_command_line_are_explained() {
         help.contains("What it does.") && help.contains("--epsilon  default 5") && help.contains("--quick"),
         "{help}"
     );
+    for command in ["run", "submit", "-e", "check"] {
+        assert_eq!(out(&viva(folder.path(), &[command, "--help"])), out(&viva(folder.path(), &["help"])), "{command}");
+    }
     assert_eq!(out(&viva(folder.path(), &["check", "script.rhai"])), "script.rhai: nothing found\n");
 }
 

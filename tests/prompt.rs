@@ -357,6 +357,13 @@ fn what_is_pasted_stays_as_it_is_and_is_one_entry_of_the_history() {
     assert_eq!(answer.trim(), "3");
     terminal.press(&paste("[\n    4,\n"));
     assert_eq!(terminal.line("5]").trim(), "[4, 5]");
+    // A session that was copied from a page: prompts are left out, and so is what was answered.
+    let copied = "$ viva\nviva> fn less(x) {\n    x - 1\n}\nviva> less(3)\n2\nviva>\nviva> less(ans)\n1";
+    let answer = terminal.line(&paste(&copied.replace('\n', "\r")));
+    assert_eq!(answer.split_whitespace().collect::<Vec<_>>(), ["2", "1"]);
+    terminal.line("let viva = 5");
+    assert_eq!(terminal.line("viva> 3").trim(), "true");
+    terminal.line("[4, 5]");
     assert_eq!(terminal.leave(), Some(0));
 
     // A new session goes back to the whole of a statement at once.

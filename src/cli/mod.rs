@@ -129,9 +129,8 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
         })
         .collect::<Result<_>>()?;
     let rest = words.get(1..).unwrap_or(&[]);
-    if words.first().is_some_and(|command| !["run", "submit", "-e"].contains(&command.as_str()))
-        && rest.iter().any(|word| word == "--help")
-    {
+    let is_passed_on = words.first().is_none_or(|command| ["run", "submit", "-e"].contains(&command.as_str()));
+    if !is_passed_on && rest.iter().any(|word| word == "--help") || rest == ["--help"] {
         println!("{USAGE}");
         return Ok(());
     }

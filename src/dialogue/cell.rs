@@ -1,5 +1,7 @@
 //! Cells and pasted texts: several lines, with commands between them.
 
+use std::borrow::Cow;
+
 use super::commands;
 use super::talk::{Dialogue, Next};
 use crate::script::Session;
@@ -12,6 +14,43 @@ pub struct Stretch {
     pub line: usize,
 }
 
+/// What a line of the prompt begins with.
+pub const PROMPT: &str = "viva> ";
+
+/// A session that was copied with its prompts, without them and with empty lines for what was answered; any other text as it is.
+pub fn without_prompts<'t>(session: &Session, text: &'t str) -> Cow<'t, str> {
+    let typed = |line: &'t str| match line.trim_end() == PROMPT.trim_end() {
+        true => Some(""),
+        false => line.strip_prefix(PROMPT),
+    };
+    let started = |line: &&str| !line.trim().is_empty() && !line.starts_with("$ ");
+    // `viva > x` may compare.
+    if text.lines().find(started).and_then(typed).is_none() || session.variable("viva").is_some() {
+        return Cow::Borrowed(text);
+    }
+    let (mut kept, mut open) = (String::new(), String::new());
+    for line in text.lines() {
+        match typed(line) {
+            Some(typed) => open = format!("{typed}\n"),
+            None if open.is_empty() => {}
+            None => open += &format!("{line}\n"),
+        }
+        if typed(line).is_some() || !open.is_empty() {
+            kept += typed(line).unwrap_or(line);
+        }
+        kept.push('\n');
+        if command(session, open.trim()).is_some() || !is_open(session, &open) {
+            open.clear();
+        }
+    }
+    Cow::Owned(kept)
+}
+
+/// Whether a statement goes on in the next line.
+fn is_open(session: &Session, text: &str) -> bool {
+    describes_what_follows(text) || session.compile("prompt", text).is_err_and(|diagnostic| diagnostic.incomplete)
+}
+
 /// What was typed or pasted, cut where a line ends a statement, so that a pasted session runs as if typed line by line.
 pub fn pieces(session: &Session, text: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -20,8 +59,7 @@ pub fn pieces(session: &Session, text: &str) -> Vec<String> {
         let whole = open.is_empty() && command(session, line.trim()).is_some();
         open += line;
         open.push('\n');
-        let ended = || session.compile("prompt", &open).err().is_none_or(|diagnostic| !diagnostic.incomplete);
-        if whole || !describes_what_follows(&open) && ended() {
+        if whole || !is_open(session, &open) {
             found.push(std::mem::take(&mut open));
         }
     }
@@ -47,7 +85,7 @@ pub fn stretches(session: &Session, code: &str) -> Vec<Stretch> {
     let mut found: Vec<Stretch> = Vec::new();
     let mut open: Vec<Stretch> = Vec::new();
     let mut line = 0;
-    for text in pieces(session, code) {
+    for text in pieces(session, &without_prompts(session, code)) {
         let lines = text.lines().count();
         let is_command = command(session, text.trim()).is_some();
         if is_command {

@@ -7,7 +7,7 @@ mod output;
 mod saved;
 mod talk;
 
-pub use cell::{Stretch, describes_what_follows, pieces, stretches};
+pub use cell::{PROMPT, Stretch, describes_what_follows, pieces, stretches, without_prompts};
 pub use output::Output;
 pub use saved::{closed, ends_quietly, shown_statement};
 pub use talk::{Dialogue, Next, ShownResult, start_up_file};

@@ -11,15 +11,13 @@ use std::process::ExitCode;
 use rustyline::error::ReadlineError;
 
 use crate::core::{Error, Result, below_home, suggestion};
-use crate::dialogue::{Dialogue, Next, commands, pieces};
+use crate::dialogue::{Dialogue, Next, PROMPT, commands, pieces, without_prompts};
 use crate::sandbox::{Confinement, FLAGS, Flags, Sandbox, hold};
 use crate::script::Diagnostic;
 use prompt::Prompt;
 
 /// A history of more bytes is none.
 const LARGEST: u64 = 64 << 20;
-
-const PROMPT: &str = "viva> ";
 
 /// `start`: whether the start-up file is run first; `flags`: those among these words that allow scripts more.
 pub fn main(start: bool, flags: &[&str]) -> ExitCode {
@@ -116,9 +114,15 @@ fn held(words: &[&str], history: Option<&Path>) -> Result<Sandbox> {
 
 /// Does what was typed or pasted, piece by piece, until one fails.
 fn answer(dialogue: &mut Dialogue, text: &str) -> Next {
-    let pieces = pieces(&dialogue.session.borrow(), text);
+    let pieces = {
+        let session = dialogue.session.borrow();
+        pieces(&session, &without_prompts(&session, text))
+    };
     for piece in pieces {
         let typed = piece.trim();
+        if typed.is_empty() {
+            continue;
+        }
         let shell = commands::shell_command(&dialogue.session.borrow(), typed).map(|command| ("!", command));
         let done = match shell.or_else(|| commands::asked(typed)) {
             Some((command, rest)) => commands::run(dialogue, command, rest),

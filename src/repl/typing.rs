@@ -19,7 +19,7 @@ use rustyline::{
 
 use crate::assist::{Completion, LONGEST, coloured, complete, signature, wide};
 use crate::dialogue::commands::{asked, shell_command};
-use crate::dialogue::describes_what_follows;
+use crate::dialogue::{describes_what_follows, without_prompts};
 use crate::script::Session;
 use crate::script::scan::{Token, TokenKind, scan};
 use crate::term::{Paint, width};
@@ -336,10 +336,11 @@ impl Highlighter for Typing {
 
 impl Validator for Typing {
     fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
-        let text = context.input();
-        let unfinished = match self.session.borrow().compile("prompt", text) {
+        let session = self.session.borrow();
+        let text = &*without_prompts(&session, context.input());
+        let unfinished = match session.compile("prompt", text) {
             Err(diagnostic) => {
-                let command = asked(text).is_some() || shell_command(&self.session.borrow(), text).is_some();
+                let command = asked(text).is_some() || shell_command(&session, text).is_some();
                 diagnostic.incomplete && !command && !ended_by_hand(text) && !mismatched(text)
             }
             Ok(_) => !ended_by_hand(text) && describes_what_follows(text),

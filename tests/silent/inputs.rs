@@ -94,10 +94,10 @@ fn tables_keep_every_key_of_their_rows() {
 fn class_folders_that_are_numbers_count_as_these() -> Outcome {
     let folder = tempfile::tempdir()?;
     for class in ["0", "1", "2", "3", "10"] {
-        image(folder.path(), &format!("ds/{class}/a.png"), 10 * class.parse::<u8>()?)?;
+        image(folder.path(), &format!("ds/{class}/a.png"), 20 * class.parse::<u8>()?)?;
     }
-    image(folder.path(), "padded/007/a.png", 7)?;
-    image(folder.path(), "padded/012/a.png", 7)?;
+    image(folder.path(), "padded/007/a.png", 70)?;
+    image(folder.path(), "padded/012/a.png", 70)?;
     for mixed in [
         "one/3/a.png",
         "one/cat/a.png",
@@ -112,7 +112,7 @@ fn class_folders_that_are_numbers_count_as_these() -> Outcome {
         folder.path(),
         r#"
         let ds = data::load("ds");
-        let levels = tensor::from([0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]) / 255.0;
+        let levels = tensor::from([0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200]) / 255.0;
         let right = model::from(|x| -(x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]) - levels.reshape([1, -1])).abs(), #{ classes: 11 });
         ds.save("ds.json");
         let padded = data::load("padded");
@@ -158,7 +158,7 @@ fn wordnet_ids_find_their_imagenet_numbers() -> Outcome {
         "twice/n01440764/a.png",
         "twice/n01440764_tench/a.png",
     ] {
-        image(root, file, 9)?;
+        image(root, file, 90)?;
     }
     truths_in(
         root,
@@ -190,11 +190,11 @@ fn wordnet_ids_find_their_imagenet_numbers() -> Outcome {
 fn the_order_of_classes_can_be_named() -> Outcome {
     let folder = tempfile::tempdir()?;
     let root = folder.path();
-    image(root, "ds/cat/a.png", 1)?;
-    image(root, "ds/dog/a.png", 2)?;
-    image(root, "gap/cat/a.png", 1)?;
+    image(root, "ds/cat/a.png", 101)?;
+    image(root, "ds/dog/a.png", 102)?;
+    image(root, "gap/cat/a.png", 101)?;
     std::fs::create_dir_all(root.join("gap/cow"))?;
-    image(root, "gap/dog/a.png", 2)?;
+    image(root, "gap/dog/a.png", 102)?;
     for (file, text) in [
         ("names.txt", "dog\nowl\ncat\n"),
         ("index.csv", "index,family,wnid\n0,beast,dog\n2,beast,cat\n"),
@@ -470,8 +470,8 @@ fn resizing_gives_pillows_bytes() -> Outcome {
 fn a_file_that_stands_in_a_table_twice_is_refused() -> Outcome {
     let folder = tempfile::tempdir()?;
     let root = folder.path();
-    image(root, "set/a.png", 1)?;
-    image(root, "set/b.png", 2)?;
+    image(root, "set/a.png", 101)?;
+    image(root, "set/b.png", 102)?;
     for (table, text, words) in [
         ("classes.csv", "index,file\n0,a.png\n1,b.png\n1,a.png\n", "a.png stands there twice: line 2 and line 4"),
         ("classes.csv", "index,file\n0,a.png\n0,./a.png\n", "stands there twice"),
@@ -494,8 +494,8 @@ fn a_file_that_stands_in_a_table_twice_is_refused() -> Outcome {
 fn a_quote_that_is_not_closed_is_an_error_with_its_line() -> Outcome {
     let folder = tempfile::tempdir()?;
     let root = folder.path();
-    image(root, "set/a.png", 1)?;
-    image(root, "set/b.png", 2)?;
+    image(root, "set/a.png", 101)?;
+    image(root, "set/b.png", 102)?;
     for (text, line) in [
         ("index,file\n0,a.png\n1,\"b.png\n", "line 3"),
         ("index,file\n0,\"a.png\n1,\"b.png\"\n", "line 2"),
@@ -528,12 +528,12 @@ fn a_quote_that_is_not_closed_is_an_error_with_its_line() -> Outcome {
 fn classes_that_are_not_clear_are_refused() -> Outcome {
     let folder = tempfile::tempdir()?;
     let root = folder.path();
-    image(root, "ds/cat/a.png", 1)?;
-    image(root, "ds/dog/a.png", 2)?;
-    image(root, "deep/cat/a.png", 1)?;
-    image(root, "deep/cat/more/b.png", 1)?;
-    image(root, "flat/a.png", 1)?;
-    image(root, "flat/b.png", 1)?;
+    image(root, "ds/cat/a.png", 101)?;
+    image(root, "ds/dog/a.png", 102)?;
+    image(root, "deep/cat/a.png", 101)?;
+    image(root, "deep/cat/more/b.png", 101)?;
+    image(root, "flat/a.png", 101)?;
+    image(root, "flat/b.png", 101)?;
     std::fs::write(root.join("head.csv"), "index,name\n")?;
     std::fs::write(root.join("only.csv"), "index\n0\n")?;
     std::fs::write(root.join("huge.json"), r#"{"cat": 9223372036854775807}"#)?;
@@ -555,11 +555,11 @@ fn pictures_that_a_table_does_not_list_are_counted() -> Outcome {
     let folder = tempfile::tempdir()?;
     let root = folder.path();
     for file in ["ds/a.png", "ds/b.png", "ds/more/c.PNG", "ds/more/d.png", "ds/elsewhere/e.png"] {
-        image(root, file, 3)?;
+        image(root, file, 103)?;
     }
     std::fs::write(root.join("ds/classes.csv"), "index,name,file\n0,cat,a.png\n1,dog,more/c.PNG\n")?;
     std::fs::write(root.join("ds/labels.txt"), "no picture")?;
-    image(root, "all/a.png", 3)?;
+    image(root, "all/a.png", 103)?;
     std::fs::write(root.join("all/labels.json"), r#"{"a.png": 0}"#)?;
     truths_in(
         root,
@@ -611,12 +611,12 @@ fn copies_of_images_are_told_of() {
 #[test]
 fn copies_in_files_of_their_own_are_told_of() -> Outcome {
     let folder = tempfile::tempdir()?;
-    for (at, seed) in [("apples/1.png", 1), ("apples/2.png", 2), ("pears/3.png", 3)] {
+    for (at, seed) in [("apples/1.png", 101), ("apples/2.png", 102), ("pears/3.png", 103)] {
         image(folder.path(), &format!("clean/{at}"), seed)?;
         image(folder.path(), &format!("copied/{at}"), seed)?;
     }
-    image(folder.path(), "copied/apples/again.png", 1)?;
-    image(folder.path(), "copied/pears/twin.png", 2)?;
+    image(folder.path(), "copied/apples/again.png", 101)?;
+    image(folder.path(), "copied/pears/twin.png", 102)?;
     truths_in(
         folder.path(),
         r#"
@@ -772,6 +772,21 @@ fn pictures_of_16_bits_of_grey_are_refused() -> Outcome {
     std::fs::create_dir_all(path.parent().ok_or("no folder")?)?;
     image::ImageBuffer::from_fn(8, 8, |x, y| image::Luma([(500 * x + y) as u16])).save(path)?;
     refused_in(folder.path(), r#"data::load("x")"#, &["1.png", "grey of 16 bits", "save it with 8 bits"]);
+    Ok(())
+}
+
+/// Masks of 0 and 1 would be next to black.
+#[test]
+fn pictures_of_which_none_is_bright_are_refused() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    for (file, level) in
+        [("masks/a/1.png", 0), ("masks/b/1.png", 1), ("night/a/1.png", 1), ("night/b/1.png", 32), ("black/a/1.png", 0)]
+    {
+        image(folder.path(), file, level)?;
+    }
+    let words = ["a/1.png and of 1 more is brighter than 1 of 255", "save them with 255"];
+    refused_in(folder.path(), r#"data::load("masks")"#, &words);
+    truths_in(folder.path(), r#"#{ night: data::load("night").len() == 2, black: data::load("black").len() == 1 }"#);
     Ok(())
 }
 
@@ -949,14 +964,14 @@ fn pictures_and_objects_of_other_endings_are_read_or_listed() -> Outcome {
     let folder = tempfile::tempdir()?;
     let root = folder.path();
     for name in ["a/1.jpg", "a/2.jpg", "b/3.jpg"] {
-        image(root, &format!("pictures/{name}"), 9)?;
+        image(root, &format!("pictures/{name}"), 90)?;
     }
     std::fs::rename(root.join("pictures/a/1.jpg"), root.join("pictures/a/1.jfif"))?;
     std::fs::rename(root.join("pictures/b/3.jpg"), root.join("pictures/b/3.jpe"))?;
     std::fs::create_dir_all(root.join("objects/chair"))?;
     std::fs::write(root.join("objects/chair/a.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")?;
     std::fs::write(root.join("objects/chair/z.off"), "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n")?;
-    image(root, "pictures/top.png", 9)?;
+    image(root, "pictures/top.png", 90)?;
     truths_in(
         root,
         r#"
@@ -967,7 +982,7 @@ fn pictures_and_objects_of_other_endings_are_read_or_listed() -> Outcome {
             near: space::render(#{ factors: #{ distance: 1.1 } }) != (),
         }"#,
     );
-    image(root, "flat/1.png", 9)?;
+    image(root, "flat/1.png", 90)?;
     std::fs::write(root.join("flat/labels.csv"), "file,label,label\n1.png,0,1\n")?;
     let twice =
         run_in(root, "data::load(\"flat\", #{ labels_file: \"flat/labels.csv\" })").map(|value| value.summary());

@@ -162,9 +162,11 @@ pub(super) fn check_bytes(bytes: &[u8]) -> Result<()> {
     check_brightest(bytes.iter().copied().max().unwrap_or(0))
 }
 
+/// The largest byte where white may be one of the smallest.
+pub(super) const DARK: u8 = 31;
+
 pub(super) fn check_brightest(brightest: u8) -> Result<()> {
-    const DARK: std::ops::RangeInclusive<u8> = 1..=31;
-    match DARK.contains(&brightest) {
+    match (1..=DARK).contains(&brightest) {
         false => Ok(()),
         true => Err(Error::data(format!(
             "the largest of all uint8 pixels is {brightest}, so that none is brighter than {:.4} of white",

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::contents::PictureContents;
-use super::memory::byte_to_float;
+use super::memory::{DARK, byte_to_float};
 use super::resample::resize;
 use super::window::{PixelWindow, View, resized_side};
 use super::{Dataset, Source, picture};
@@ -51,11 +51,37 @@ impl<F: PictureFiles> Pictures<F> {
     /// The data set of these pictures, whose bytes have this digest.
     pub fn load(cx: &Cx, name: &str, files: F, of: Labelled, view: &View, digest: Digest) -> Result<Dataset> {
         let (canvas, side) = sides(cx, &files, view)?;
+        check_bright(cx, &files)?;
         let digest = Digest::of_parts(&[&digest.0, view.seen(canvas).as_bytes()]);
         let source = Self { files, contents: of.contents, view: *view, canvas, side };
         let set = Dataset::new(name, Arc::new(source), of.labels, of.classes, View::edge(canvas), digest)?;
         Ok(set.numbered(of.numbered).told_of_ones())
     }
+}
+
+/// Refuses pictures of which none is brighter than an eighth of white, but all black: they are masks or levels of another scale. Where one is
+/// brighter, no further one is looked at.
+fn check_bright(cx: &Cx, files: &impl PictureFiles) -> Result<()> {
+    let mut brightest = 0;
+    for index in 0..files.len() {
+        cx.check()?;
+        let of_this = picture::decode(&files.path(index), &files.bytes(index)?)?.into_rgb8().into_raw();
+        brightest = brightest.max(of_this.into_iter().max().unwrap_or(0));
+        if brightest > DARK {
+            return Ok(());
+        }
+    }
+    if brightest == 0 {
+        return Ok(());
+    }
+    let others = match files.len() {
+        1 => String::new(),
+        n => format!(" and of {} more", n - 1),
+    };
+    let first = files.name(0).display();
+    Err(Error::data(format!("no pixel of {first}{others} is brighter than {brightest} of 255")).hint(format!(
+        "such are masks, or levels of another scale: if {brightest} is white here, save them with 255 in its place"
+    )))
 }
 
 /// Crop and margin, where there is a crop.
