@@ -1,6 +1,8 @@
 //! Models averaged over draws: what they answer, and attacks that go through chance by them.
 #![allow(clippy::unwrap_used)]
 
+mod truths;
+
 use std::path::Path;
 use std::rc::Rc;
 
@@ -32,12 +34,7 @@ fn run(script: &str) -> std::result::Result<Value, Box<Diagnostic>> {
 }
 
 fn truths(script: &str) {
-    let Value::Map(map) = run(script).unwrap_or_else(|error| panic!("{}", error.render(false))) else {
-        panic!("a map")
-    };
-    for (name, value) in &map {
-        assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary());
-    }
+    truths::hold(&run(script).unwrap_or_else(|error| panic!("{}", error.render(false))));
 }
 
 const GLYPHS: &str = r#"

@@ -2,6 +2,8 @@
 //! moving pictures.
 #![allow(clippy::unwrap_used)]
 
+mod truths;
+
 use std::path::Path;
 use std::rc::Rc;
 
@@ -18,12 +20,7 @@ fn run_in(folder: &Path, script: &str) -> Result<Value, String> {
 #[track_caller]
 fn truths(script: &str) {
     let folder = tempfile::tempdir().unwrap();
-    match run_in(folder.path(), script).unwrap_or_else(|error| panic!("{error}")) {
-        Value::Map(said) => said.iter().for_each(|(name, value)| {
-            assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary());
-        }),
-        other => panic!("no map: {}", other.summary()),
-    }
+    truths::hold(&run_in(folder.path(), script).unwrap_or_else(|error| panic!("{error}")));
 }
 
 /// Draws scenes by day and by night.

@@ -1,5 +1,7 @@
 //! Before a test for overfitting: how many images it needs, what it is fixed to, and whether its changes keep label and density.
 
+mod truths;
+
 use std::path::Path;
 use std::rc::Rc;
 
@@ -28,12 +30,7 @@ fn folder() -> tempfile::TempDir {
 /// Runs a script that answers a map of truths.
 #[track_caller]
 fn truths(folder: &Path, script: &str) {
-    match run_in(folder, script).unwrap_or_else(|error| panic!("{error}")) {
-        Value::Map(said) => said.iter().for_each(|(name, value)| {
-            assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary());
-        }),
-        other => panic!("no map: {}", other.summary()),
-    }
+    truths::hold(&run_in(folder, script).unwrap_or_else(|error| panic!("{error}")));
 }
 
 /// The script is refused, in these words.

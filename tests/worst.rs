@@ -1,6 +1,8 @@
 //! Ensembles of searches: the worst of all counts, image by image and level by level.
 #![allow(clippy::unwrap_used)]
 
+mod truths;
+
 use std::rc::Rc;
 
 use viva::core::{Cx, Value};
@@ -22,12 +24,7 @@ fn run(script: &str) -> std::result::Result<Value, Box<Diagnostic>> {
 }
 
 fn truths(script: &str) {
-    let Value::Map(map) = run(script).unwrap_or_else(|error| panic!("{}", error.render(false))) else {
-        panic!("a map")
-    };
-    for (name, value) in &map {
-        assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary());
-    }
+    truths::hold(&run(script).unwrap_or_else(|error| panic!("{}", error.render(false))));
 }
 
 #[test]
@@ -79,9 +76,14 @@ fn a_curve_of_it_lies_on_or_under_every_member() {
 #[test]
 fn what_vanishing_gradients_left_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    std::env::set_current_dir(folder.path()).unwrap();
-    truths(
-        r#"
+    let mut cx = Cx::default();
+    cx.set_folder(folder.path().to_path_buf());
+    let run = |script: &str| {
+        let script = format!("{GIVEN}\n{script}");
+        let value = Session::new(Rc::new(cx)).run(&folder.path().join("script.rhai"), &script);
+        truths::hold(&value.unwrap_or_else(|error| panic!("{}", error.render(false))));
+    };
+    run(r#"
         f.save("plain.safetensors");
         let masked = model::load("plain.safetensors", #{ std: [1.0 / 300] });
         let ball = space::pixels("linf", #{ radius: 0.02, bounds: [0, 1] });
@@ -91,8 +93,7 @@ fn what_vanishing_gradients_left_is_said() {
             noted: stuck > 10 && stuck <= t.members[1].left && t.members[1].vanished == 0,
             said: t.cautions.filter(|caution| caution.starts_with("bim: gradients vanished at " + stuck)).len() == 1,
         }
-        "#,
-    );
+        "#);
 }
 
 #[test]

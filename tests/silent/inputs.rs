@@ -22,12 +22,7 @@ fn image(root: &Path, file: &str, level: u8) -> Outcome {
 
 #[track_caller]
 fn truths_in(root: &Path, script: &str) {
-    match run_in(root, script).unwrap_or_else(|error| panic!("{error}")) {
-        Value::Map(said) => said.iter().for_each(|(name, value)| {
-            assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary());
-        }),
-        other => panic!("no map: {}", other.summary()),
-    }
+    crate::truths::hold(&run_in(root, script).unwrap_or_else(|error| panic!("{error}")));
 }
 
 #[track_caller]
