@@ -17,17 +17,9 @@ fn main() -> ExitCode {
     viva::core::record::built_as(viva::BUILD);
     viva::term::start();
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
-    let asked = words.len();
-    words.retain(|word| word != "--fast");
-    if words.len() < asked {
-        viva::core::set_fast();
-    }
-    match take_memory(&mut words) {
-        Ok(asked) => memory::set_budget(asked),
-        Err(error) => {
-            eprint!("{}", viva::script::Diagnostic::plain(&error).render(false));
-            return ExitCode::FAILURE;
-        }
+    if let Err(error) = take_limits(&mut words) {
+        eprint!("{}", viva::script::Diagnostic::plain(&error).render(false));
+        return ExitCode::FAILURE;
     }
     let door = || match &words[..] {
         words if words.iter().all(|word| word.to_str().is_some_and(of_the_prompt)) => {
@@ -46,7 +38,24 @@ fn main() -> ExitCode {
     })
 }
 
-/// What `--memory SIZE` asks for, which every command takes.
+/// `--fast` and `--memory SIZE`, which every command takes.
+fn take_limits(words: &mut Vec<OsString>) -> Result<(), Error> {
+    let starts = |word: &OsString, with: &str| word.to_string_lossy().starts_with(with);
+    if words.iter().any(|word| starts(word, "--fast=")) {
+        return Err(Error::argument("--fast takes no value"));
+    }
+    let asked = words.len();
+    words.retain(|word| word != "--fast");
+    if words.len() < asked {
+        viva::core::set_fast();
+    }
+    memory::set_budget(take_memory(words)?);
+    match words.iter().any(|word| word == "--memory" || starts(word, "--memory=")) {
+        true => Err(Error::argument("--memory is given twice")),
+        false => Ok(()),
+    }
+}
+
 fn take_memory(words: &mut Vec<OsString>) -> Result<Option<u64>, Error> {
     let flag = |word: &OsString| word == "--memory" || word.to_string_lossy().starts_with("--memory=");
     let Some(at) = words.iter().position(flag) else { return Ok(None) };

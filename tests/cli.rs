@@ -123,6 +123,10 @@ fn wrong_words_on_the_command_line_are_explained() {
         (&["run", "script.rhai", "--seed", "-1"], "--seed"),
         (&["run", "script.rhai", "--device", "gpu"], "not a device name"),
         (&["run", "script.rhai", "--out"], "--out needs a value"),
+        (&["run", "script.rhai", "--json=false"], "--json takes no value"),
+        (&["run", "script.rhai", "--fast=1"], "--fast takes no value"),
+        (&["run", "script.rhai", "--memory", "1GB", "--memory=2GB"], "--memory is given twice"),
+        (&["run", "script.rhai", "--seed", "1", "--seed", "2"], "--seed is given twice"),
         (&["check", "none.rhai"], "none.rhai"),
         (&["-e"], "one expression"),
     ] {
@@ -205,4 +209,45 @@ fn arguments_are_checked_before_a_script_begins() {
         assert!(said.contains(wanted) && !said.contains("began"), "{words:?}: {said}");
     }
     assert!(said(&["--images", "3", "--norm", "linf", "--full"]).contains("began"));
+}
+
+/// Results have the names that they are given; those of their files are found in the manifest.
+#[test]
+fn files_of_results_are_found_by_what_they_hold() {
+    let drawn = |name: &str, at: &str| format!("{name:?}: plot::line([1, {at}], #{{ title: {name:?} }})");
+    let folder = folder_with(&format!(
+        "#{{ {}, {}, results: [#{{ v: 1 }}], manifest: plot::line([1, 2]), deep: #{{ \"a/b\": plot::line([2, 3]) }} }}",
+        drawn("noise 0.1", "2"),
+        drawn("noise_0_1", "200")
+    ));
+    let done = viva(folder.path(), &["run", "script.rhai", "--out", "one"]);
+    assert!(done.status.success(), "{}", err(&done));
+    let text = |name: &str| std::fs::read_to_string(folder.path().join("one").join(name)).expect(name);
+    let manifest: serde_json::Value = serde_json::from_str(&text("manifest.json")).expect("JSON");
+    let results: serde_json::Value = serde_json::from_str(&text("results.json")).expect("JSON");
+    assert_eq!(results["results"][0]["v"], 1);
+    let kept = manifest["kept"].as_object().expect("files");
+    for (title, other) in [("noise 0.1", "noise_0_1"), ("noise_0_1", "noise 0.1")] {
+        let svg = kept.iter().find(|(file, of)| file.ends_with(".svg") && **of == format!("/{title}"));
+        let drawn = text(svg.expect("a drawing").0);
+        assert!(drawn.contains(title) && !drawn.contains(other), "{title}");
+    }
+    assert!(kept.values().any(|of| of == "/deep/a~1b"), "{kept:?}");
+    let page = viva(folder.path(), &["report", "one"]);
+    assert!(page.status.success(), "{}", err(&page));
+    let page = text("report.html");
+    assert!(page.contains("deep, a/b") && page.matches(">figure</a>").count() == 4, "every figure is linked to");
+    // Figures are compared as well.
+    std::fs::write(folder.path().join("script.rhai"), "#{ \"noise_0_1\": plot::line([1, 3]) }").expect("written");
+    assert!(viva(folder.path(), &["run", "script.rhai", "--out", "two"]).status.success());
+    let compared = out(&viva(folder.path(), &["compare", "one", "two"]));
+    assert!(
+        compared.contains("noise_0_1") && compared.contains("figure ") && compared.contains("absent"),
+        "{compared}"
+    );
+    // Pages of somebody else's are left alone.
+    std::fs::write(folder.path().join("index.html"), "mine").expect("written");
+    let pages = viva(folder.path(), &["doc", "--html", "."]);
+    assert!(!pages.status.success() && err(&pages).contains("not a page of viva's"), "{}", err(&pages));
+    assert_eq!(std::fs::read_to_string(folder.path().join("index.html")).expect("kept"), "mine");
 }

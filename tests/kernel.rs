@@ -397,6 +397,30 @@ fn a_cell_that_runs_is_watched_and_stopped() {
     assert_eq!(kernel.answer(&behind).reply["status"], "aborted");
     assert!(kernel.run("partial").text().starts_with("model trained for"));
 
+    // What an earlier cell had done is not of one that did nothing, and a wait that ends a cell is stopped like all else.
+    let id = kernel.send("execute_request", json!({ "code": "sleep(60)", "silent": false }));
+    kernel.wait_for("execute_input");
+    kernel.command("interrupt_request", json!({}));
+    let stopped = kernel.answer(&id);
+    assert_eq!(stopped.reply["ename"], "interrupted");
+    assert!(stopped.printed("stderr").contains("`partial` is () now"), "{:?}", stopped.said);
+    assert_eq!(kernel.run("partial == ()").text(), "true");
+    // So is what a client asks for beside a cell.
+    let asked = json!({ "code": "print(1)", "silent": false, "user_expressions": { "a": "loop {}" } });
+    let id = kernel.send("execute_request", asked);
+    kernel.wait_for("stream");
+    kernel.command("interrupt_request", json!({}));
+    assert_eq!(kernel.answer(&id).reply["user_expressions"]["a"]["ename"], "interrupted");
+    // However much a cell prints, what is said beside it is heard.
+    let chatty = "let s = \"x\"; s.pad(70000, \"x\"); for i in 0..70 { print(s); } let ds = data::glyphs(#{ n: 30, size: 16, position: \"centred\", margin: 6, seed: 1 });\n\
+                  let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 }); let report = risk::estimate(f, ds, #{ radius: 2 });";
+    let said = kernel.run(chatty);
+    assert!(
+        said.printed("stderr").contains("4 MiB of text") && said.printed("stderr").contains("warning"),
+        "{}",
+        said.printed("stderr")
+    );
+
     // By a signal as well.
     let id = kernel.send("execute_request", json!({ "code": "loop {}", "silent": false }));
     kernel.wait_for("execute_input");

@@ -38,13 +38,36 @@ fn numbers_behave_as_researchers_expect() {
         ("min(1, 2.5) + max(1, 0.5)", "2.0"),
         ("0/0 == 0/0", "false"),
         ("const K = 8/255; K", "0.0313725"),
+        ("let a = [3, 1.5, 2]; a.sort(); a", "[1.5, 2, 3]"),
+        ("[\"b\", \"a\", \"c\"].order_desc()", "[c, b, a]"),
+        ("min(0.0/0, 1.0).is_nan() && max(2, 0.0/0).is_nan()", "true"),
+        ("(-2.7).to_int() + 2.7.to_int()", "0"),
     ] {
         assert_eq!(value(text).summary(), expected, "{text}");
     }
 }
 
+/// What Rhai's own functions answer without a word.
+#[test]
+fn what_has_no_order_or_is_no_int_is_refused() {
+    for (text, words) in [
+        ("[3.0, 0.0/0, 1.0].order()", "element 1 is NaN, which has no order"),
+        ("let a = [1, \"a\"]; a.sort()", "sort: an int and a string have no order"),
+        ("[#{ a: 1 }, #{ a: 2 }].order_desc()", "two of map have no order"),
+        ("(0.0/0).to_int()", "NaN is no int"),
+        ("1e300.to_int()", "1e300 is no int"),
+        ("sleep(0.0/0)", "NaN is no number of seconds"),
+        ("(0..3).filter(|i| i > 0)", "a range has no `filter`"),
+    ] {
+        let error = error(text);
+        assert!(error.message.contains(words), "{text}: {}", error.message);
+    }
+}
+
 #[test]
 fn tensors_add_up() {
+    assert_eq!(value("(tensor::permutation(16777218) + 2).max().to_int()").summary(), "16777219");
+    assert_eq!(value("let p = tensor::permutation(3); (1 - p).values().len() + (p * 2).max()").summary(), "7.0");
     assert_eq!(value("let x = tensor::from([[1, 2], [3, 4]]); (x * 2 + x - 1 / x).sum()").summary(), "27.9167");
     assert_eq!(value("(1 - tensor::from([3]))[0]").summary(), "-2.0");
     assert_eq!(value("let x = tensor::from([4, 5]); x.len + x.len()").summary(), "4");
@@ -212,11 +235,17 @@ fn check_finds_mistakes_without_running() {
                 f(1); o::anything(2);\n\
                 seed(1, 2);\n\
                 x.softmx();\n\
-                let g = |y| y + 1; g.call(2); print(1);\n";
+                let g = |y| y + 1; g.call(2); print(1);\n\
+                for law in if x.len > 1 { [x] } else { [] } { print(law + laww); }\n\
+                space::pixels(#{ radius: 0.1 });\n\
+                f(1, 2);\n\
+                let s = space::pixels(\"l2\", #{ radius: 0.1 }); s.save(\"s.json\");\n";
     let ast = session.compile("test", text).expect("parses");
     let found: Vec<(usize, String)> = check(&session, &ast, text).into_iter().map(|f| (f.line, f.message)).collect();
     let lines: Vec<usize> = found.iter().map(|(line, _)| *line).collect();
-    assert_eq!(lines, [2, 3, 4, 5, 6], "{found:?}");
+    assert_eq!(lines, [2, 3, 4, 5, 6, 8, 9, 10], "{found:?}");
+    assert!(found[5].1.contains("no variable `laww`; did you mean `law`"), "{found:?}");
+    assert!(found[6].1.contains("`norm` is missing") && found[7].1.contains("call it as f(a)"), "{found:?}");
     assert!(found[0].1.contains("tensor::zeros") || found[0].1.contains("`zeros`"), "{found:?}");
     assert!(found[1].1.contains("`print`"), "{found:?}");
 }
@@ -385,7 +414,7 @@ fn check_knows_what_functions_of_modules_and_scripts_declare() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join("parts.rhai"), DECLARED).expect("a module");
     let text = "import \"parts\" as parts;\nimport \"std/overfitting\" as overfitting;\nimport \"std/tolerance\" as tolerance;\n\
-                parts::left(1);\nparts::left(1, #{ bye: 2 });\nparts::left(1, #{ by: \"x\" });\nparts::rigth(1);\nparts::left(1, 2, 3);\n\
+                let f = 1; let sets = []; parts::left(1);\nparts::left(1, #{ bye: 2 });\nparts::left(1, #{ by: \"x\" });\nparts::rigth(1);\nparts::left(1, 2, 3);\n\
                 overfitting::compare(f, sets, #{ radios: 3 });\noverfitting::figure5(f);\ntolerance::summary(#{});\n\
                 parts::outer(#{ n: 1, times: 2 });\n\
                 /// Once.\n///\n/// options\n///   n: a number (an int, default 2)\nfn once(options) { options.m }\nonce(#{ k: 1 });\n\

@@ -169,10 +169,10 @@ fn mistakes_are_shown_where_they_are_and_nothing_is_run() {
         "let s = \"😀\"; data::glpyhs(#{ n: 2 });\nsave(1, \"ran.json\");\nrisk::estimate(f, ds, #{ radios: 1 });\n";
     editor.open("a.rhai", text);
     let found = editor.diagnostics("a.rhai");
-    assert_eq!(found.len(), 2, "{found:?}");
-    assert_eq!(marked(text, &found[0]["range"]), "glpyhs");
+    let places: Vec<String> = found.iter().map(|one| marked(text, &one["range"])).collect();
+    assert_eq!(places, ["glpyhs", "f", "ds", "radios"], "{found:?}");
     assert!(found[0]["message"].as_str().expect("words").contains("did you mean `glyphs`?"), "{found:?}");
-    assert_eq!(marked(text, &found[1]["range"]), "radios");
+    assert_eq!(found[1]["message"], "there is no variable `f`");
     let text = "let a = 1\nlet b = 2;";
     let address = editor.address("a.rhai");
     let change =
@@ -361,7 +361,18 @@ fn strange_messages_are_answered_and_end_nothing() {
     }
     let answer = editor.answer("textDocument/foldingRange", json!({ "textDocument": { "uri": "untitled:1" } }));
     assert!(answer["error"]["message"].as_str().expect("words").contains("textDocument/foldingRange"), "{answer}");
-    editor.leave();
+    let answer = editor.answer("workspace/symbol", json!({ "query": "a" }));
+    assert_eq!(answer["error"]["code"], -32601, "{answer}");
+    // What comes between the last two messages is answered, and ends nothing.
+    editor.ask("shutdown", Json::Null);
+    editor.tell("textDocument/didClose", json!({ "textDocument": { "uri": "untitled:1" } }));
+    let answer = editor.answer("textDocument/hover", json!({ "textDocument": { "uri": "untitled:1" } }));
+    assert_eq!(answer["error"]["code"], -32600, "{answer}");
+    editor.tell("exit", Json::Null);
+    assert!(editor.process.wait().expect("viva ends").success());
+    let mut editor = Editor::start();
+    editor.tell("exit", Json::Null);
+    assert!(!editor.process.wait().expect("viva ends").success());
 }
 
 /// The words of the grammar's patterns with this name.

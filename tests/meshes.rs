@@ -5,6 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use glam::Vec3;
+use viva::core::permissions::Permissions;
 use viva::core::{Cx, Object, Result, Value};
 use viva::data::{Dataset, Reading, picture, read_objects};
 use viva::render::{Mesh, Scenery, Textures, Up, View, draw, read_object};
@@ -460,4 +461,31 @@ let asked = |space| examine(f, ds, #{ space: space, search: search::random(#{ qu
         "no choice \"photograph 3\"",
     );
     refused("space::render(#{ backgrounds: data::glyphs(#{ n: 300 }) })", "1 to 256");
+}
+
+/// What a file of somebody else's asks for is read where the script itself could read it, and nowhere else.
+#[test]
+fn files_read_no_more_than_scripts_do() {
+    let materials = "mtllib ../../../secret/m.mtl\nusemtl red\n";
+    let table = "class,file\npart,../../secret/a.obj\n";
+    let root = folder_of(&[
+        ("secret/m.mtl", b"newmtl red\nKd 1 0 0\n"),
+        ("secret/a.obj", obj().as_bytes()),
+        ("home/named/thing/a.obj", format!("{materials}{}", obj()).as_bytes()),
+        ("home/listed/meshes.csv", table.replace("part", "thing").as_bytes()),
+    ]);
+    let home = root.path().join("home");
+    for what in ["named", "listed"] {
+        let told = |read: Vec<std::path::PathBuf>| {
+            let mut cx = Cx::default();
+            cx.set_folder(home.clone());
+            cx.set_permissions(Permissions { read: Some(read), ..Permissions::default() });
+            read_objects(&cx, &home.join(what), &Reading { size: 32, up: Up::Y, classes: None })
+        };
+        let refused = told(vec![]).map(|set| set.len()).expect_err("refused");
+        assert!(refused.message.contains("may not read") && refused.message.contains("secret"), "{}", refused.message);
+        if what == "named" {
+            assert_eq!(told(vec![root.path().join("secret")]).expect("allowed").len(), 1);
+        }
+    }
 }

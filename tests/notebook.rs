@@ -60,6 +60,9 @@ fn every_script_of_this_house_comes_back_byte_for_byte() {
         let again = Notebook::read(path, &notebook.text()).expect("our own notebook");
         assert_eq!(again.script().text, script, "{}", path.display());
     }
+    let blank = "\n\n  let y = `a\n\nb`;\n\n\n/* c\n\n d */\n\n\nlet z = 1;\n\n";
+    let again = Notebook::read(Path::new("b.ipynb"), &Notebook::of_script(blank).text()).expect("our own notebook");
+    assert_eq!(again.script().text, blank);
     for name in ["first_classifier", "masked", "importance_weights"] {
         let lesson = std::fs::read_to_string(root.join(format!("examples/{name}.rhai"))).expect("a lesson");
         let cells = of(&lesson)["cells"].as_array().expect("cells").clone();

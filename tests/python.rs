@@ -405,7 +405,7 @@ fn modules_of_torch_have_their_gradients() {
 #[test]
 fn scripts_run_from_python() {
     const MINE: &str = "class Model:\n    def __init__(self, slope): self.slope = slope\n    def __call__(self, x): return [[self.slope * i, 1.0] for i in range(len(x))]\n";
-    const SESSION: &str = r#"
+    const SESSION: &str = r##"
 import json, mine, viva
 script = '''let f = model::python(arg("model", ""));
 #{ scores: f.logits(tensor::zeros([3, 1, 2, 2])), sum: arg("a", 1) + 1, rows: [#{ x: 1, y: 0.0 / 0.0 }], drawn: plot::line([1, 2]), none: () }'''
@@ -416,9 +416,16 @@ try:
     said = ""
 except viva.Error as error:
     said = str(error)
+named = viva.run("""#{ "noise 0.1": plot::line([1, 2], #{ title: "first" }), "noise_0_1": plot::line([1, 3], #{ title: "second" }),
+  "tab 1": [#{ v: 1, word: "nan" }, #{ v: 2, word: "dog" }], tab_1: [#{ v: 3 }], classes: ["inf", "dog"], numbers: [1.0, 1.0 / 0] }""", quiet=True, out="named")
+assert "first" in named["noise 0.1"].svg and "second" in named["noise_0_1"].svg
+assert len(named.table("tab 1")) == 2 and len(named.table("tab_1")) == 1
+assert list(named["classes"]) == ["inf", "dog"] and float(named["numbers"][1]) == float("inf"), named["classes"]
+words = named["tab 1"] if isinstance(named["tab 1"], list) else named["tab 1"].to_dict("records")
+assert words[0]["word"] == "nan", words
 print(json.dumps({"sum": run["sum"], "scores": run["scores"]["values"] if isinstance(run["scores"], dict) else run["scores"].reshape(-1).tolist(), "y": str(rows[0]["y"]), "svg": run["drawn"].svg[:4], "png": run["drawn"].png[1:4].decode(),
     "names": sorted(run), "said": said, "table": len(run.table("rows"))}))
-"#;
+"##;
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("mine.py"), MINE).expect("written");
     std::fs::write(folder.path().join("session.py"), SESSION).expect("written");

@@ -329,7 +329,7 @@ fn what_is_submitted_says_what_is_run() {
     for (engine, file) in [("slurm", "slurm.sh"), ("kubernetes", "kubernetes.yaml"), ("parallel", "parallel.sh")] {
         bench.run(&format!("submit --{engine} script.rhai --shards 16 --words it's --seed 4 --out sent"));
         let text = std::fs::read_to_string(bench.at("sent").join(file)).expect("what is submitted");
-        assert!(!text.contains("{{") && text.contains(r"run script.rhai --words 'it'\''s' --seed 4"), "{text}");
+        assert!(!text.contains("{{") && text.contains(r"run script.rhai '--words=it'\''s' --seed=4"), "{text}");
         assert!(text.contains("16") && text.contains("merge"), "{text}");
         if file.ends_with(".sh") {
             let checked = Command::new("bash").arg("-n").arg(bench.at("sent").join(file)).status().expect("bash");
@@ -338,7 +338,15 @@ fn what_is_submitted_says_what_is_run() {
         let told = bench.refused(&format!("submit --{engine} script.rhai --shards 16 --out sent"));
         assert!(told.contains("is there already"), "{told}");
     }
+    bench.run("submit --parallel script.rhai --shards 2 --fast --memory 900MB --allow-net --out words");
+    let text = std::fs::read_to_string(bench.at("words/parallel.sh")).expect("what is submitted");
+    assert!(
+        text.contains("--allow-net --fast --memory=900MB") && text.contains("merging --allow-net --fast"),
+        "{text}"
+    );
     for (words, wanted) in [
+        ("submit --slurm=x script.rhai --shards 4", "--slurm takes no value"),
+        ("submit --slurm script.rhai --shards 4 --json", "--json has no place here"),
         ("submit script.rhai --shards 4", "by which engine?"),
         ("submit --slurm script.rhai", "--shards says into how many parts"),
         ("submit --slurm script.rhai --shards none", "--shards wants a number"),
@@ -350,6 +358,78 @@ fn what_is_submitted_says_what_is_run() {
         assert!(told.contains(wanted), "{words}: {told}");
     }
     assert!(!bench.at("runs").exists());
+}
+
+/// What is written for GNU parallel, run twice; in its place stands what does the same one after the other.
+#[test]
+#[cfg(unix)]
+fn what_is_submitted_can_be_run_again() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = Bench::new(
+        "let ds = data::glyphs(#{ n: 4, size: 16, seed: 1 });\n\
+         let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+         #{ t: examine(f, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }), seed: 1 }) }",
+    );
+    bench.run("submit --parallel script.rhai --shards 2 --threads 1 --out sent");
+    let tool = bench.at("parallel");
+    let each = "#!/bin/bash\nwhile [ \"$1\" != --joblog ]; do shift; done\nshift 2\nwords=()\n\
+                while [ \"$1\" != ::: ]; do words+=(\"$1\"); shift; done\nshift\n\
+                for i in \"$@\"; do \"${words[@]//\\{\\}/$i}\" || exit 1; done\n";
+    std::fs::write(&tool, each).expect("written");
+    std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).expect("allowed");
+    let path = format!("{}:{}", bench.folder.path().display(), std::env::var("PATH").unwrap_or_default());
+    let send = || {
+        let output = Command::new("bash").arg(bench.at("sent/parallel.sh")).env("PATH", &path).output().expect("bash");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    // A merge that was stopped in the middle.
+    std::fs::create_dir_all(bench.at("sent/merging")).expect("a folder");
+    std::fs::write(bench.at("sent/merging/half"), "").expect("a file");
+    send();
+    let first = written(&bench.at("sent/merged"));
+    assert!(first.iter().any(|(name, _)| name == "results.json") && !bench.at("sent/merging").exists());
+    send();
+    assert_eq!(written(&bench.at("sent/merged")), first);
+}
+
+/// What was stopped as it put shards together is begun again, and is nothing that a run could go on with.
+#[test]
+fn a_merge_that_was_stopped_is_begun_again() {
+    let bench = Bench::new(
+        "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });\n\
+         let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+         let t = examine(f, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }), batch: 15, seed: 1 });\n\
+         if arg(\"wait\", false) && t.len() == 60 { print(\"together\"); sleep(60); }\n#{ t: t }",
+    );
+    for shard in [1, 2] {
+        bench.run(&format!("run script.rhai --wait --threads 1 --shard {shard}/2 --out s{shard}"));
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
+    command.args(["merge", "s1", "s2", "--out", "m"]).current_dir(bench.folder.path()).env("OMP_NUM_THREADS", "1");
+    let mut process = command.stderr(std::process::Stdio::null()).spawn().expect("viva starts");
+    let printed = |run: &str| std::fs::read_to_string(bench.at(run).join("printed.txt")).unwrap_or_default();
+    let waited = (0..6000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        printed("m").contains("together")
+    });
+    assert!(waited, "it did not begin");
+    process.kill().expect("killed");
+    let _ = process.wait();
+    let refused = bench.refused("run script.rhai --resume m");
+    assert!(refused.contains("puts the shards of a run together") && refused.contains("viva merge"), "{refused}");
+    let begun = std::fs::read_to_string(bench.at("m/manifest.json")).expect("a manifest");
+    assert!(begun.contains("\"merges\"") && begun.contains("\"running\""), "{begun}");
+    let mut again = Command::new(env!("CARGO_BIN_EXE_viva"));
+    again.args(["merge", "s1", "s2", "--out", "m"]).current_dir(bench.folder.path()).env("OMP_NUM_THREADS", "1");
+    let mut again = again.stderr(std::process::Stdio::piped()).spawn().expect("viva starts");
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let waited = (0..6000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        printed("m").contains("together") || again.try_wait().is_ok_and(|ended| ended.is_some())
+    });
+    assert!(waited && again.try_wait().is_ok_and(|ended| ended.is_none()), "it was begun again");
+    again.kill().expect("killed");
+    let _ = again.wait();
 }
 
 /// Slurm itself, of Debian's packages: run by name, as root.

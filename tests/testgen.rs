@@ -1,6 +1,8 @@
 //! What is measured of generated tests, the trainings that learn from them, and the recipes of `std/testgen`.
 #![allow(clippy::unwrap_used)]
 
+mod truths;
+
 use std::path::Path;
 use std::rc::Rc;
 
@@ -28,12 +30,7 @@ fn run(script: &str) -> Value {
 
 #[track_caller]
 fn truths(script: &str) {
-    match run(script) {
-        Value::Map(said) => said.iter().for_each(|(name, value)| {
-            assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary());
-        }),
-        other => panic!("no map: {}", other.summary()),
-    }
+    truths::hold(&run(script));
 }
 
 fn table(rows: i64, columns: i64, f: impl Fn(f64, f64) -> f64) -> Tensor {
@@ -506,6 +503,7 @@ fn recipes_of_generated_tests_answer_what_they_say() {
             offline: off.table.len() == 2 && off.rounds.len() == 2 && off.classifier.hash != s.model.hash,
             ablations: a.table.map(|row| row.variant).extract(5) == ["no keepers, mu = 0.5"] + [6, 9, 12].map(|n| `no pretraining, mu = 0.5, ${n} steps`) && a.disagreement.len() == 3 && a.pixels[0].fooled >= 0.0,
             finetuning: f.steps == [0, 2, 4, 5] && f.kept.len() == 4 && f.summary.misclassified_95.len() == 2,
+            fresh: f.summary.misclassified == 1.0 - s.model.accuracy(f.generator.sample(#{ n: 100, seed: 2 })) && f.summary.misclassified >= f.summary.misclassified_95[0],
             chosen: f.of > 0 && f.chosen_by.extract(1).all(|x| x <= f.chosen_by[f.steps.index_of(f.of)]),
             judged: any.judged_by.contains(s.judges[0].hash) && t.table[0].label_kept >= 0.0 && t.table[0].judged_by.contains(s.judges[1].hash),
             intervals: t.table[0].second_lo < t.table[0].second_hi && off.table[0].found_lo <= off.table[0].found && o.summary.tests_kept_lo >= 0.0 && q.tests_kept_hi <= 1.0,

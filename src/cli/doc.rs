@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use include_dir::{Dir, include_dir};
 
+use super::report::ours_or_new;
 use super::{CommandFailure, CommandOutcome};
 use crate::core::{Cx, Error};
 use crate::page::{Drawing, ModulePage, Shown, reference as pages};
@@ -68,6 +69,8 @@ fn html(folder: &Path) -> CommandOutcome {
         .collect();
     let written = pages(&modules?, &gallery()?, &shown()?)?;
     let cx = context();
+    let own_pages = written.iter().filter(|(name, _)| name.ends_with(".html"));
+    own_pages.map(|(name, _)| folder.join(name)).try_for_each(|page| ours_or_new(&page))?;
     for (name, text) in &written {
         let file = folder.join(name);
         cx.write_with(&file, |temporary| std::fs::write(temporary, text).map_err(|e| Error::file(&file, e)))?;

@@ -50,7 +50,19 @@ pub fn main(words: &[String]) -> CommandOutcome {
         let name = Path::new(&begun.script).file_stem().and_then(|stem| stem.to_str()).unwrap_or("run").to_string();
         options.out = Some(PathBuf::from("runs").join(format!("{name}-merged")));
     }
+    if let Some(out) = &options.out {
+        clear_unfinished(out)?;
+    }
     run::run(options)
+}
+
+/// Removes what an earlier call was stopped in: it has nothing that the shards have not.
+fn clear_unfinished(out: &Path) -> Result<()> {
+    let is_left = Manifest::read(out).is_ok_and(|manifest| manifest.puts_together());
+    if !is_left || Journal::in_use(&out.join("progress")) == Some(true) {
+        return Ok(());
+    }
+    std::fs::remove_dir_all(out).map_err(|e| Error::file(out, e))
 }
 
 /// The shards of a run in their order, each once.

@@ -1,6 +1,6 @@
 //! `viva run SCRIPT`, and going on with a run or repeating one.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -8,15 +8,18 @@ use super::repeat::{Repeat, repeating};
 use super::run_options::RunOptions;
 use super::{CommandFailure, CommandOutcome, read_script};
 use crate::BUILD;
-use crate::core::record::{ChangedText, Manifest, Record, free_name, named_objects, nothing_begun, opening_comment};
+use crate::core::record::{
+    ChangedText, KeptPart, Manifest, REPEATS, Record, free_name, named_objects, nothing_begun, opening_comment,
+};
 use crate::core::{
     Cx, Digest, Error, Journal, RecordedShard, Shard, Value, at_home, data_folder, device_name, resolve_device,
-    set_threads, suggestion, visible, visible_json,
+    set_threads, visible, visible_json,
 };
 use crate::page::quoted;
 use crate::plot::question_sheet;
 use crate::primitives::stdlib::stdlib_text;
 use crate::sandbox::{Confinement, FLAGS, Sandbox, hold, named};
+use crate::script::arguments::{check_given, too_many, twice};
 use crate::script::{ScriptArgument, Session, file_of, script_arguments};
 use crate::search::Transcript;
 use crate::term::{choose_device, context, stop_on_signals};
@@ -94,7 +97,7 @@ pub(super) fn run(mut options: RunOptions) -> CommandOutcome {
     };
     match (&options.merges, &repeat) {
         (Some(merges), _) => record.note(&cx, "merges", merges.clone())?,
-        (None, Some(repeat)) => record.note(&cx, "repeats", repeat.note())?,
+        (None, Some(repeat)) => record.note(&cx, REPEATS, repeat.note())?,
         (None, None) => {}
     }
     let allowed = options.flags.words();
@@ -142,10 +145,8 @@ pub(super) fn run(mut options: RunOptions) -> CommandOutcome {
         eprintln!("nothing to go on with was done yet: {} is removed", record.folder().display());
     } else if repeat.is_none() {
         let word = |path: &Path| quoted(&path.display().to_string());
-        let named = options.named.iter().map(|path| format!("--allow-read={}", path.display()));
-        let allowed: String =
-            options.flags.words().into_iter().chain(named).map(|flag| format!(" {}", quoted(&flag))).collect();
-        let resume = format!("viva run {} --resume {}{allowed}", word(&path), word(record.folder()));
+        let again: String = options.words_again().iter().map(|flag| format!(" {}", quoted(flag))).collect();
+        let resume = format!("viva run {} --resume {}{again}", word(&path), word(record.folder()));
         let mended = if reason == "stopped" { "" } else { " (and --changed, if a text was mended)" };
         eprintln!("what was done so far is kept; go on with: {resume}{mended}");
     }
@@ -170,16 +171,8 @@ fn warn_of_changes(begun: &Manifest, cx: &Cx) {
 pub(super) fn checked(options: &RunOptions, script: &str, text: &str) -> Result<(), CommandFailure> {
     // A session of its own: parsing needs no run folder yet.
     let ast = Session::new(Rc::new(context())).compile(script, text)?;
-    let known = script_arguments(&ast);
-    if let Some(taken) = known.iter().find(|argument| OWN.iter().chain(&FLAGS).any(|own| *own == argument.name)) {
-        return Err(Error::argument(format!(
-            "the script reads arg({:?}), but --{} is viva's own",
-            taken.name, taken.name
-        ))
-        .hint("give the script's argument another name")
-        .into());
-    }
-    check_arguments(&options.arguments, &known)
+    let own: Vec<&str> = OWN.into_iter().chain(FLAGS).collect();
+    Ok(check_given(&options.arguments, &script_arguments(&ast), &own)?)
 }
 
 /// The context that the command line asks for.
@@ -263,6 +256,11 @@ fn going_on(options: &mut RunOptions) -> Result<Option<Manifest>, CommandFailure
             eprintln!("{} has changed since: give another --out to run it as it is now", change.what);
         }
         return Ok(Some(begun));
+    }
+    if begun.puts_together() {
+        return Err(Error::file(&folder, "puts the shards of a run together, and has nothing that they have not")
+            .hint(format!("begin that again: viva merge DIR... --out {}", folder.display()))
+            .into());
     }
     begun.check_versions(&folder)?;
     as_begun(options, &begun)?;
@@ -359,7 +357,7 @@ fn as_begun(options: &mut RunOptions, begun: &Manifest) -> Result<(), Error> {
 
 /// Writes down what the run's page shows of the questions of examinations.
 fn question_sheets(cx: &Cx, result: &Value) -> Result<(), Error> {
-    for (name, object) in named_objects(result) {
+    for KeptPart { name, what: object, .. } in named_objects(result) {
         let transcript = Value::Object(object).downcast::<Transcript>();
         let Some(sheet) = transcript.map(|t| question_sheet(cx, &t)).transpose()?.flatten() else { continue };
         let mut numbers = sheet.numbers;
@@ -392,12 +390,12 @@ fn report(options: &RunOptions, record: &Record, result: &Value, width: usize) {
 
 pub(super) fn parse(words: &[String]) -> Result<RunOptions, Error> {
     let mut options = RunOptions::default();
+    let mut seen = BTreeSet::new();
     let mut words = words.iter().map(String::as_str).peekable();
     while let Some(word) = words.next() {
         let Some(flag) = word.strip_prefix("--") else {
             if options.script.is_some() {
-                return Err(Error::argument(format!("viva run: {word:?} is one thing too many"))
-                    .hint("a script's own arguments are written --name value"));
+                return Err(too_many("viva run", word));
             }
             options.script = Some(word.into());
             continue;
@@ -414,6 +412,9 @@ pub(super) fn parse(words: &[String]) -> Result<RunOptions, Error> {
             _ => None,
         };
         if let Some(switch) = switch {
+            if inline.is_some() {
+                return Err(Error::argument(format!("viva run: --{name} takes no value")));
+            }
             *switch = true;
             continue;
         }
@@ -433,9 +434,12 @@ pub(super) fn parse(words: &[String]) -> Result<RunOptions, Error> {
             let value = value.unwrap_or_default();
             options.named.extend(named(&value, data_folder().as_deref()));
             if options.arguments.insert(name.to_string(), value).is_some() {
-                return Err(Error::argument(format!("viva run: --{name} is given twice")));
+                return Err(twice("viva run", name));
             }
             continue;
+        }
+        if !seen.insert(name) {
+            return Err(twice("viva run", name));
         }
         let value = value.ok_or_else(|| Error::argument(format!("viva run: --{name} needs a value")))?;
         let number = |what: &str| Error::argument(format!("viva run: --{name} wants {what}, got {value:?}"));
@@ -458,21 +462,6 @@ pub(super) fn parse(words: &[String]) -> Result<RunOptions, Error> {
         }
     }
     Ok(options)
-}
-
-fn check_arguments(given: &BTreeMap<String, String>, known: &[ScriptArgument]) -> Result<(), CommandFailure> {
-    for (name, text) in given {
-        let argument = known.iter().find(|argument| argument.name == *name);
-        if let Some(argument) = argument {
-            argument.check(text)?;
-        } else {
-            let names = known.iter().map(|a| a.name.as_str()).chain(OWN).chain(FLAGS);
-            return Err(Error::argument(format!("the script has no argument --{name}"))
-                .hint(suggestion(name, names))
-                .into());
-        }
-    }
-    Ok(())
 }
 
 fn print_help(path: &Path, text: &str, known: &[ScriptArgument]) {

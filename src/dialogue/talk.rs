@@ -52,6 +52,8 @@ pub struct Dialogue {
     /// Whether a person sits at a terminal.
     pub interactive: bool,
     pub failed: bool,
+    /// Whether `partial` holds what a line had done.
+    has_partial: bool,
     inputs: usize,
     /// Results shown so far.
     shown: usize,
@@ -84,6 +86,7 @@ impl Dialogue {
             results: VecDeque::new(),
             interactive: false,
             failed: false,
+            has_partial: false,
             inputs: 0,
             shown: 0,
         }
@@ -148,11 +151,21 @@ impl Dialogue {
                 line.altered = self.session.borrow().altered().to_vec();
                 line.error = Some((diagnostic.kind.into(), diagnostic.message.clone(), diagnostic.hint.clone()));
                 self.explain(&diagnostic);
-                if let Some(partial) = self.cx.take_partial() {
-                    if diagnostic.is_interruption() {
-                        self.output.remark(&format!("what was done is in `partial`: {}", visible(&partial.summary())));
+                match self.cx.take_partial() {
+                    Some(partial) => {
+                        if diagnostic.is_interruption() {
+                            let summary = partial.summary();
+                            self.output.remark(&format!("what was done is in `partial`: {}", visible(&summary)));
+                        }
+                        self.session.borrow_mut().set("partial", partial);
+                        self.has_partial = true;
                     }
-                    self.session.borrow_mut().set("partial", partial);
+                    // What an earlier line had done is not of this one.
+                    None if diagnostic.is_interruption() && std::mem::take(&mut self.has_partial) => {
+                        self.output.remark("nothing was done that could be kept: `partial` is () now");
+                        self.session.borrow_mut().set("partial", Value::Unit);
+                    }
+                    None => {}
                 }
             }
         }

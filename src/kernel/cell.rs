@@ -12,6 +12,9 @@ use crate::notebook::Told;
 /// Bytes that one cell prints; of more the rest is left out, and said to be.
 const PRINTED: usize = 4 << 20;
 
+/// Bytes that viva says beside one cell, whatever it prints.
+const SAID: usize = 1 << 20;
+
 pub struct RunningCell {
     speaker: Speaker,
     progress: Rc<CellProgress>,
@@ -20,6 +23,7 @@ pub struct RunningCell {
     silent: Cell<bool>,
     count: Cell<u64>,
     printed: Cell<usize>,
+    said: Cell<usize>,
     /// What a reply says of the cell's failure.
     failed: RefCell<Option<Json>>,
 }
@@ -33,6 +37,7 @@ impl RunningCell {
             silent: Cell::default(),
             count: Cell::default(),
             printed: Cell::default(),
+            said: Cell::default(),
             failed: RefCell::default(),
         })
     }
@@ -42,6 +47,7 @@ impl RunningCell {
         self.silent.set(silent);
         self.count.set(count);
         self.printed.set(0);
+        self.said.set(0);
         self.failed.replace(None);
         self.progress.begin_cell(parent, silent);
     }
@@ -57,6 +63,12 @@ impl RunningCell {
         let parent = self.parent.borrow();
         match told {
             Told::Text { aside, text } => {
+                // What viva says beside a cell, its warnings among it, is not lost in what the cell prints.
+                if aside && self.said.get() + text.len() <= SAID {
+                    self.said.set(self.said.get() + text.len());
+                    self.speaker.stream(&parent, "stderr", text);
+                    return;
+                }
                 let before = self.printed.get();
                 self.printed.set(before.saturating_add(text.len()));
                 let name = if aside { "stderr" } else { "stdout" };

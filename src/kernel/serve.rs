@@ -137,7 +137,7 @@ impl Kernel {
             Next::Stop
         });
         let failed = self.cell.end();
-        self.running.end(failed.as_ref().is_some_and(|failed| failed["ename"] == "interrupted"));
+        let interrupted = failed.as_ref().is_some_and(|failed| failed["ename"] == "interrupted");
         let Some(Json::Object(failed)) = failed.filter(|_| next == Next::Stop) else {
             let mut payload = Vec::new();
             if next == Next::Leave {
@@ -145,12 +145,16 @@ impl Kernel {
                 payload.push(json!({ "source": "ask_exit", "keepkernel": false }));
                 self.speaker.stream(parent, "stdout", "a notebook's kernel is shut down from its menu\n".into());
             }
+            // They are stopped as the cell is.
             let expressions = self.expressions(&said["user_expressions"]);
+            let stopped = |one: &Json| one["ename"] == "interrupted";
+            self.running.end(interrupted || expressions.as_object().is_some_and(|all| all.values().any(stopped)));
             let reply = json!({
                 "status": "ok", "execution_count": count, "payload": payload, "user_expressions": expressions,
             });
             return (reply, true);
         };
+        self.running.end(interrupted);
         let mut reply = Map::from_iter([("status".into(), json!("error")), ("execution_count".into(), json!(count))]);
         reply.extend(failed);
         (Json::Object(reply), false)

@@ -25,6 +25,8 @@ pub(super) struct Seats {
     /// What a platform calls who has them, where one sent them.
     pub platform: Vec<Option<String>>,
     file: File,
+    /// Bytes in it.
+    written: u64,
 }
 
 /// 128 bits that nobody can guess.
@@ -49,10 +51,12 @@ impl Seats {
     /// Those of a task that was asked before, or new ones.
     pub fn open(task: &PeopleTask) -> Result<Self> {
         let (path, slots) = (task.folder.join(SEATS), task.text.slots.len());
-        if !path.exists() {
+        // A process that was killed in the middle leaves an empty file.
+        let is_new = path.symlink_metadata().map_or(true, |found| found.is_file() && found.len() == 0);
+        if is_new {
             let tokens = (0..slots).map(|_| secret()).collect::<Result<Vec<_>>>()?;
             let text = sealed(&json!({ "task": task.mark(), "owner": secret()?, "tokens": tokens }));
-            let file = private(OpenOptions::new().write(true).create_new(true)).open(&path);
+            let file = private(OpenOptions::new().write(true).create(true)).open(&path);
             file.and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
                 .map_err(|e| Error::file(&path, e))?;
         }
@@ -97,7 +101,7 @@ impl Seats {
             joined[seat] = true;
             platform[seat] = json["platform"].as_str().map(String::from);
         }
-        Ok(Self { tokens, owner, joined, platform, file })
+        Ok(Self { tokens, owner, joined, platform, file, written: whole as u64 })
     }
 
     /// Gives a seat to somebody, for good; `platform`: what a platform calls who takes it.
@@ -107,8 +111,14 @@ impl Seats {
             if let Some(platform) = platform {
                 line["platform"] = platform.into();
             }
-            self.file.write_all(sealed_line(&line).as_bytes())?;
-            self.file.sync_data()?;
+            let line = sealed_line(&line);
+            let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
+            if let Err(error) = written {
+                // Half a line would spoil the next one.
+                let _ = self.file.set_len(self.written);
+                return Err(error);
+            }
+            self.written += line.len() as u64;
             self.joined[seat] = true;
             self.platform[seat] = platform.map(String::from);
         }

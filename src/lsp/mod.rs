@@ -89,8 +89,22 @@ pub fn main(words: &[String]) -> Result<()> {
     threads.join().map_err(|error| failed(&error))
 }
 
+/// What an editor may ask of a text.
+const METHODS: [&str; 9] = [
+    "textDocument/completion",
+    "textDocument/hover",
+    "textDocument/signatureHelp",
+    "textDocument/definition",
+    "textDocument/references",
+    "textDocument/documentSymbol",
+    "textDocument/prepareRename",
+    "textDocument/rename",
+    "textDocument/formatting",
+];
+
 impl Server {
     fn serve(&mut self) -> std::result::Result<(), String> {
+        let mut left = false;
         loop {
             let wait =
                 self.open.values().filter_map(|open| open.changed).map(|at| PAUSE.saturating_sub(at.elapsed())).min();
@@ -109,14 +123,24 @@ impl Server {
                 },
             };
             match message {
+                Message::Request(request) if request.method == "shutdown" && !left => {
+                    left = true;
+                    self.send(Message::Response(Response::new_ok(request.id, Json::Null)));
+                }
+                Message::Request(request) if left => {
+                    let why = "viva lsp was shut down".into();
+                    let refused = Response::new_err(request.id, ErrorCode::InvalidRequest as i32, why);
+                    self.send(Message::Response(refused));
+                }
                 Message::Request(request) => {
-                    if self.connection.handle_shutdown(&request).map_err(|error| error.to_string())? {
-                        return Ok(());
-                    }
                     let answer = self.answer(request);
                     self.send(Message::Response(answer));
                 }
-                Message::Notification(told) => self.note(told),
+                Message::Notification(told) if told.method == "exit" => {
+                    return if left { Ok(()) } else { Err("it left without a shutdown".into()) };
+                }
+                Message::Notification(told) if !left => self.note(told),
+                Message::Notification(_) => {}
                 Message::Response(_) => {}
             }
         }
@@ -172,6 +196,10 @@ impl Server {
     }
 
     fn answer(&mut self, request: Request) -> Response {
+        if !METHODS.contains(&request.method.as_str()) {
+            let why = format!("viva does not know {}", request.method);
+            return Response::new_err(request.id, ErrorCode::MethodNotFound as i32, why);
+        }
         let params = &request.params;
         let address = params["textDocument"]["uri"].as_str().unwrap_or("");
         let unknown =
@@ -194,14 +222,10 @@ impl Server {
                     Err(why) => return Response::new_err(request.id, ErrorCode::RequestFailed as i32, why),
                 }
             }
-            "textDocument/formatting" => match asked.formatting() {
+            _ => match asked.formatting() {
                 Ok(edits) => edits,
                 Err(why) => return Response::new_err(request.id, ErrorCode::RequestFailed as i32, why),
             },
-            other => {
-                let why = format!("viva does not know {other}");
-                return Response::new_err(request.id, ErrorCode::MethodNotFound as i32, why);
-            }
         };
         Response::new_ok(request.id, answer)
     }

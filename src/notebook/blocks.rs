@@ -36,7 +36,7 @@ fn cut(script: &str) -> Vec<&str> {
         let end = at + line.len();
         let blank = line.trim().is_empty();
         let next_is_blank = script[end..].lines().next().is_none_or(|next| next.trim().is_empty());
-        if blank && !next_is_blank && start < at && ends_here(script, &tokens, at) {
+        if blank && !next_is_blank && !script[start..at].trim().is_empty() && ends_here(script, &tokens, at) {
             found.push(&script[start..end]);
             start = end;
         }

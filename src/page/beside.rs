@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::folder::RunFolder;
 use super::{clean, document, figure, shortened};
-use crate::core::{Error, Result, Table, Value, cut, significant};
+use crate::core::{Digest, Error, Result, Table, Value, cut, significant};
 use crate::plot::{Axis, Figure, Layer, Panel, ReferenceLine, Series, Spread};
 
 /// Of a folder's manifest and results, that much is read.
@@ -129,7 +129,7 @@ impl RunsBeside {
         let rows = |lines: &[ComparedLine]| {
             html! {
                 div .scroll { table .sortable {
-                    thead { tr { th scope="col" { "" } @for name in &self.names { th scope="col" { (clean(name)) } } th scope="col" { "apart" } } }
+                    thead { tr { th scope="col" { "what" } @for name in &self.names { th scope="col" { (clean(name)) } } th scope="col" { "apart" } } }
                     tbody { @for line in lines.iter().take(LINES) { tr {
                         th scope="row" .whole { code { (clean(&shortened(&line.name, 200))) } }
                         @for cell in &line.cells { td { (clean(&shortened(cell, 200))) } }
@@ -203,7 +203,7 @@ fn given(manifest: &Json) -> BTreeMap<String, Json> {
     found
 }
 
-/// Every number, word and truth value of results, but for what figures show.
+/// Every number, word and truth value of results; of a figure, a digest of all that it shows.
 fn leaves(results: &Json) -> BTreeMap<String, Json> {
     let mut found = BTreeMap::new();
     walk("", results, &mut found);
@@ -212,7 +212,15 @@ fn leaves(results: &Json) -> BTreeMap<String, Json> {
 
 fn walk(name: &str, value: &Json, found: &mut BTreeMap<String, Json>) {
     match value {
-        Json::Object(map) if map.get("type").and_then(Json::as_str) == Some("Figure") => {}
+        Json::Object(map) if map.get("type").and_then(Json::as_str) == Some("Figure") => {
+            let mut shown = map.clone();
+            shown.remove(CAUTIONS);
+            let digest = Digest::of(Json::Object(shown).to_string().as_bytes());
+            found.insert(
+                if name.is_empty() { "result".into() } else { name.into() },
+                format!("figure {}", digest.short()).into(),
+            );
+        }
         Json::Object(map) => {
             for (key, inner) in map.iter().filter(|(key, _)| *key != CAUTIONS) {
                 walk(&if name.is_empty() { key.clone() } else { format!("{name}.{key}") }, inner, found);

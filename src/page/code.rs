@@ -35,13 +35,13 @@ impl Highlight {
 
 /// A whole script with line numbers, which are not copied along.
 pub fn numbered(text: &str) -> Markup {
-    html! { pre .code.numbered { code { @for line in lines(&clean(text)) { span .line { (coloured(&line)) } "\n" } } } }
+    html! { pre .code.numbered tabindex="0" { code { @for line in lines(&clean(text)) { span .line { (coloured(&line)) } "\n" } } } }
 }
 
 /// A few lines, such as an example.
 pub fn plain(text: &str) -> Markup {
     html! {
-        pre .code { code {
+        pre .code tabindex="0" { code {
             @for (i, line) in lines(&clean(text)).iter().enumerate() { @if i > 0 { "\n" } (coloured(line)) }
         } }
     }

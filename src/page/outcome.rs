@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::prose::{NO_LINKS, inline};
 use super::{clean, count, figure, scrolling, shortened};
-use crate::core::files::file_name;
+use crate::core::files::{below_pointer, pointer_words};
 use crate::core::{number, significant};
 use crate::estimate::protocol::NOT_COUNTING;
 use crate::estimate::verdict::about;
@@ -59,9 +59,9 @@ type NamedObject<'a> = (String, &'a Map<String, Json>);
 
 /// Results on their way into a page.
 pub struct PageResults<'a> {
-    /// Where the figure kept under this name stands.
+    /// Where the figure stands that this JSON pointer leads to.
     pub figure: &'a dyn Fn(&str) -> Option<String>,
-    /// Names of the figures met, with what they show in words.
+    /// The JSON pointers of the figures met, with what they show in words.
     pub met: RefCell<Vec<(String, String)>>,
     spent: Cell<usize>,
 }
@@ -77,28 +77,28 @@ impl<'a> PageResults<'a> {
     }
 
     pub fn results(&self, results: &Json) -> Markup {
-        self.value("result", results, 0)
+        self.value("", results, 0)
     }
 
-    /// A value; `name` is what a run would call its file.
-    fn value(&self, name: &str, value: &Json, depth: usize) -> Markup {
+    /// The value that a JSON pointer leads to.
+    fn value(&self, pointer: &str, value: &Json, depth: usize) -> Markup {
         self.spent.set(self.spent.get() + 1);
         if self.cut() {
             return html! { "…" };
         }
         match value {
-            Json::Array(values) => self.list(name, values, depth),
+            Json::Array(values) => self.list(pointer, values, depth),
             Json::Object(map) if kind(value).is_some() => match kind(value) {
-                Some("Figure") => self.figure(name, value),
+                Some("Figure") => self.figure(pointer, value),
                 _ => self.side_by_side(&[(String::new(), map)], depth),
             },
             Json::Object(map) if is_tensor(map) => self.tensor(map),
-            Json::Object(map) => self.map(name, map, depth),
+            Json::Object(map) => self.map(pointer, map, depth),
             other => scalar(other),
         }
     }
 
-    fn map(&self, name: &str, map: &Map<String, Json>, depth: usize) -> Markup {
+    fn map(&self, pointer: &str, map: &Map<String, Json>, depth: usize) -> Markup {
         if depth > DEEPEST {
             return html! { code { (clean(&shortened(&Json::Object(map.clone()).to_string(), 200))) } };
         }
@@ -118,7 +118,7 @@ impl<'a> PageResults<'a> {
                 _ => others.push((key, value)),
             }
         }
-        let inner = |key: &str| file_name(&if name == "result" { key.to_string() } else { format!("{name}-{key}") });
+        let inner = |key: &str| below_pointer(pointer, key);
         let pairs = html! {
             table .pairs { tbody { @for (key, value) in &others {
                 tr {
@@ -134,7 +134,7 @@ impl<'a> PageResults<'a> {
         }
     }
 
-    fn list(&self, name: &str, values: &[Json], depth: usize) -> Markup {
+    fn list(&self, pointer: &str, values: &[Json], depth: usize) -> Markup {
         if values.is_empty() {
             return html! { span .note { "none" } };
         }
@@ -144,13 +144,13 @@ impl<'a> PageResults<'a> {
         let maps: Vec<&Map<String, Json>> =
             values.iter().take(ROWS).map_while(Json::as_object).filter(|map| !map.contains_key("type")).collect();
         if maps.len() == values.len().min(ROWS) {
-            return self.rows(name, &maps, values.len(), depth);
+            return self.rows(pointer, &maps, values.len(), depth);
         }
         if values.iter().any(|value| value.is_object() || value.is_array()) {
             return html! {
                 ol .plain {
                     @for (i, value) in values.iter().take(ROWS).enumerate() {
-                        li { (self.value(&format!("{name}-{}", i + 1), value, depth + 1)) }
+                        li { (self.value(&format!("{pointer}/{i}"), value, depth + 1)) }
                     }
                 }
                 @if values.len() > ROWS { p .note { (ROWS) " of " (values.len()) } }
@@ -160,7 +160,7 @@ impl<'a> PageResults<'a> {
         html! {
             @for (i, value) in values.iter().take(LIST).enumerate() {
                 @if i > 0 { ", " }
-                (self.value(name, value, depth + 1))
+                (self.value(&format!("{pointer}/{i}"), value, depth + 1))
             }
             @if values.len() > LIST {
                 ", … "
@@ -173,7 +173,7 @@ impl<'a> PageResults<'a> {
     }
 
     /// Maps with the columns of all of them.
-    fn rows(&self, name: &str, maps: &[&Map<String, Json>], total: usize, depth: usize) -> Markup {
+    fn rows(&self, pointer: &str, maps: &[&Map<String, Json>], total: usize, depth: usize) -> Markup {
         let mut columns: Vec<&String> = Vec::new();
         for key in maps.iter().flat_map(|map| map.keys()) {
             if !columns.contains(&key) {
@@ -187,19 +187,23 @@ impl<'a> PageResults<'a> {
         let table = html! {
             table .data {
                 thead { tr { @for column in &columns { th scope="col" { (clean(column)) } } } }
-                tbody { @for map in maps { tr { @for column in &columns {
+                tbody { @for (i, map) in maps.iter().enumerate() { tr { @for column in &columns {
                     td .number[map.get(*column).is_some_and(Json::is_number)] {
                         @match map.get(*column) {
                             Some(Json::Object(pairs)) if is_flat(pairs) => (in_a_line(pairs)),
-                            Some(value) => (self.value(name, value, depth + 1)),
+                            Some(value) => (self.value(&below_pointer(&format!("{pointer}/{i}"), column), value, depth + 1)),
                             None => {}
                         }
                     }
                 } } } }
             }
         };
+        let name = match pointer_words(pointer) {
+            words if words.is_empty() => "rows".to_string(),
+            words => words,
+        };
         html! {
-            (scrolling(name, &table))
+            (scrolling(&name, &table))
             @if total > maps.len() { p .note { "the first " (maps.len()) " of " (count(total as u64, "row")) } }
             @if all > COLUMNS { p .note { (COLUMNS) " of " (all) " columns" } }
         }
@@ -219,12 +223,12 @@ impl<'a> PageResults<'a> {
         }
     }
 
-    fn figure(&self, name: &str, value: &Json) -> Markup {
+    fn figure(&self, pointer: &str, value: &Json) -> Markup {
         let words = figure::words(value);
         let title = value["title"].as_str().filter(|title| !title.is_empty()).unwrap_or(&words).to_string();
-        self.met.borrow_mut().push((name.to_string(), words));
+        self.met.borrow_mut().push((pointer.to_string(), words));
         html! {
-            @match (self.figure)(name) {
+            @match (self.figure)(pointer) {
                 Some(place) => { a href=(place) { "figure" } ": " (clean(&title)) }
                 None => { "figure: " (clean(&title)) }
             }

@@ -3,7 +3,7 @@
 // A click on a column's head sorts the rows shown; another click turns the order. Empty cells stay at the end.
 const value = (row, column) => {
   const text = row.cells[column] ? row.cells[column].textContent.trim() : "";
-  const number = text === "" ? NaN : Number(text);
+  const number = text === "" ? NaN : text === "inf" ? Infinity : text === "-inf" ? -Infinity : Number(text);
   return { text, number };
 };
 
@@ -22,7 +22,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
       rows.sort((a, b) => {
         if ((a.text === "") !== (b.text === "")) return a.text === "" ? 1 : -1;
         if (isNaN(a.number) !== isNaN(b.number)) return isNaN(a.number) ? 1 : -1;
-        if (!isNaN(a.number)) return turn * (a.number - b.number || 0);
+        if (!isNaN(a.number)) return turn * (a.number < b.number ? -1 : a.number > b.number ? 1 : 0);
         return turn * (a.text < b.text ? -1 : a.text > b.text ? 1 : 0);
       });
       table.tBodies[0].append(...rows.map((entry) => entry.row));

@@ -29,7 +29,7 @@ pub fn comment(text: &str, links: Links) -> Markup {
     html! {
         @for (code, lines) in &blocks {
             @if *code {
-                pre .code { code { @for line in lines { (clean(line.trim_start())) "\n" } } }
+                pre .code tabindex="0" { code { @for line in lines { (clean(line.trim_start())) "\n" } } }
             } @else {
                 p {
                     @for (i, line) in lines.iter().enumerate() {
@@ -160,7 +160,7 @@ mod tests {
         let shown = comment("One\ntwo.\n\n    viva run x\n\nData: none.\nResult: p.", NO_LINKS).into_string();
         assert_eq!(
             shown,
-            "<p>One two.</p><pre class=\"code\"><code>viva run x\n</code></pre><p>Data: none.<br>Result: p.</p>"
+            "<p>One two.</p><pre class=\"code\" tabindex=\"0\"><code>viva run x\n</code></pre><p>Data: none.<br>Result: p.</p>"
         );
     }
 }

@@ -13,7 +13,7 @@ use super::prose::{NO_LINKS, comment, inline};
 use super::{
     MARK, clean, code, count, csv, document, document_of_examinations, figure, progress, provenance, shortened, size,
 };
-use crate::core::files::{broken_seal, file_name};
+use crate::core::files::{broken_seal, pointer_words};
 use crate::core::record::{damaged_files, opening_comment};
 use crate::core::{Error, Journal, Result};
 
@@ -33,27 +33,8 @@ struct FigureFiles<'a> {
     /// Files of one figure, the one to show first.
     files: Vec<&'a FolderFile>,
     name: &'a str,
-}
-
-/// The files in which arrays of maps of the results are kept as well.
-fn tables_of(results: &Json) -> Vec<String> {
-    fn walk(name: &str, value: &Json, found: &mut Vec<String>) {
-        match value {
-            Json::Object(map) if !map.contains_key("type") => {
-                for (key, inner) in map {
-                    let inner_name = if name.is_empty() { key.clone() } else { format!("{name}-{key}") };
-                    walk(&file_name(&inner_name), inner, found);
-                }
-            }
-            Json::Array(rows) if rows.iter().all(Json::is_object) => {
-                found.push(format!("{}.csv", if name.is_empty() { "result" } else { name }));
-            }
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    walk("", results, &mut found);
-    found
+    /// The JSON pointer of the result that it shows.
+    of: Option<&'a str>,
 }
 
 /// The page of a run folder; `own_page` is where it will be written, and is left out of it. A browser loads it anew after `every`.
@@ -69,13 +50,19 @@ pub fn report(root: &Path, own_page: &Path, every: Option<Duration>) -> Result<S
     let script = text(&folder, "script.rhai");
     let printed = text(&folder, "printed.txt");
     let examinations = Examinations::read(&folder);
-    let figures = figures(&folder, &examinations);
-    let place = |name: &str| figures.iter().position(|f| f.name == name).map(|i| format!("#figure-{}", i + 1));
+    let kept = &known["kept"];
+    let figures = figures(&folder, &examinations, kept);
+    let place =
+        |pointer: &str| figures.iter().position(|f| f.of == Some(pointer)).map(|i| format!("#figure-{}", i + 1));
     let outcome = PageResults::new(&place);
-    let in_results = results.as_ref().and_then(|read| read.as_ref().ok()).map(tables_of).unwrap_or_default();
+    let answered = results.as_ref().and_then(|read| read.as_ref().ok());
     // Rows that are among the results are not shown twice.
-    let tables: Vec<&FolderFile> = folder.ending(&["csv"]).filter(|file| !in_results.contains(&file.name)).collect();
-    let shown = results.as_ref().and_then(|read| read.as_ref().ok()).map(|results| outcome.results(results));
+    let is_among_them = |file: &FolderFile| {
+        let pointer = kept[&file.name].as_str();
+        answered.and_then(|results| results.pointer(pointer?)).is_some_and(Json::is_array)
+    };
+    let tables: Vec<&FolderFile> = folder.ending(&["csv"]).filter(|file| !is_among_them(file)).collect();
+    let shown = answered.map(|results| outcome.results(results));
     let met = outcome.met.borrow();
 
     let at_work = Journal::in_use(&root.join("progress"));
@@ -263,14 +250,17 @@ fn beginning(name: &str, of: Option<u64>) -> Markup {
     }
 }
 
-/// Pictures by name, SVG before others.
-fn figures<'a>(folder: &'a RunFolder, examinations: &Examinations) -> Vec<FigureFiles<'a>> {
+/// Pictures by name, SVG before others; `kept`: the pointers of the results that files hold.
+fn figures<'a>(folder: &'a RunFolder, examinations: &Examinations, kept: &'a Json) -> Vec<FigureFiles<'a>> {
     let mut figures: Vec<FigureFiles> = Vec::new();
     for wanted in [&["svg"][..], &["png"], &["gif"], &["jpg", "jpeg"]] {
         for entry in folder.ending(wanted).filter(|entry| !examinations.shows(entry)) {
             match figures.iter_mut().find(|figure| figure.name == entry.stem()) {
                 Some(figure) => figure.files.push(entry),
-                None => figures.push(FigureFiles { files: vec![entry], name: entry.stem() }),
+                None => {
+                    let of = kept[&entry.name].as_str();
+                    figures.push(FigureFiles { files: vec![entry], name: entry.stem(), of });
+                }
             }
         }
     }
@@ -287,9 +277,13 @@ fn draw(figures: &[FigureFiles], met: &[(String, String)]) -> (Vec<Markup>, Vec<
             problems.push(format!("{} for the size of this page", count((figures.len() - i) as u64, "figure")));
             break;
         }
-        let words =
-            met.iter().find(|(name, _)| name == figure.name).map(|(_, words)| words.as_str()).filter(|w| !w.is_empty());
-        let label = words.map_or_else(|| figure.name.to_string(), |words| format!("{}: {words}", figure.name));
+        let words = met
+            .iter()
+            .find(|(pointer, _)| Some(pointer.as_str()) == figure.of)
+            .map(|(_, words)| words.as_str())
+            .filter(|w| !w.is_empty());
+        let name = figure.of.map(pointer_words).filter(|words| !words.is_empty()).unwrap_or_else(|| figure.name.into());
+        let label = words.map_or_else(|| name.clone(), |words| format!("{name}: {words}"));
         match figure::embed(&figure.files, &label) {
             Ok(shown) => {
                 weight += shown.weight;
@@ -299,6 +293,7 @@ fn draw(figures: &[FigureFiles], met: &[(String, String)]) -> (Vec<Markup>, Vec<
                         div .paper { (shown.markup) }
                         figcaption {
                             @if let Some(title) = &shown.title { strong { (title) } " " }
+                            @if name != figure.name { (clean(&name)) ": " }
                             span .note { (clean(&names.join(", "))) }
                         }
                     }

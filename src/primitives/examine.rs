@@ -113,7 +113,8 @@ pub static EXAMINE: Primitive = Primitive {
             margin is too small for densities, the transcript comes without them and a warning says so.\n\n\
             `levels` are standard deviations (space::noise), degrees (rotate), pixels (translate with a fill; deform: the T-norm), \
             shares of both limits (affine) or radii of balls (pixels); none may exceed the space's own limit. `at_steps` are search::bim's: one trajectory gives them all. A \
-            transcript of a search along gradients holds no pixels either: `.images()` goes the same way again, up to rounding.\n\n\
+            transcript of search::bim or adef holds no pixels: `.images()` goes the same way again, up to rounding. Those of searches that end image by image \
+            (search::apgd, adam) over pixels keep the images that they came to.\n\n\
             `measures: [\"confidence\", \"nll\"]` adds these columns: `t.mean(\"nll\")`, `row.nll` in filters, JSON and CSV. They are of the image \
             where the search left it, in the same row as `after`, and follow from the scores that the search has there: the model is asked nothing \
             more, and all other columns are what they are without. Of the images as they stand they are known by a change that is none: \

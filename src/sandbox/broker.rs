@@ -154,6 +154,9 @@ impl Beside {
         let mut socket = self.socket.borrow_mut();
         let path = std::path::absolute(path).unwrap_or_default();
         let path = path.as_os_str().as_bytes();
+        if path.len() as u64 > LONGEST {
+            return Err(Error::argument(format!("a path of {} bytes is too long", path.len())));
+        }
         let lengths = [path.len() as u64, content.len() as u64].map(u64::to_le_bytes).concat();
         let head = [&[verb][..], &lengths, path].concat();
         socket.write_all(&head).and_then(|()| socket.write_all(content)).map_err(lost)?;

@@ -121,13 +121,26 @@ fn functions(engine: &mut Engine) {
     engine.register_fn("log10", f64::log10);
     logarithms(engine);
     powers(engine);
-    engine.register_fn("min", |a: i64, b: f64| (a as f64).min(b));
-    engine.register_fn("min", |a: f64, b: i64| a.min(b as f64));
-    engine.register_fn("max", |a: i64, b: f64| (a as f64).max(b));
-    engine.register_fn("max", |a: f64, b: i64| a.max(b as f64));
+    macro_rules! passing_nan_on {
+        ($($name:literal: $of_two:expr),*) => {$(
+            let of_two = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { $of_two(a, b) };
+            engine.register_fn($name, of_two);
+            engine.register_fn($name, move |a: i64, b: f64| of_two(a as f64, b));
+            engine.register_fn($name, move |a: f64, b: i64| of_two(a, b as f64));
+        )*};
+    }
+    passing_nan_on!("min": f64::min, "max": f64::max);
+    engine.register_fn("to_int", |x: f64| match x.is_nan() || x.abs() >= LARGEST {
+        true if x.is_nan() => refused("to_int: NaN is no int", "x.is_nan() asks first"),
+        true => refused(&format!("to_int: {x:?} is no int"), "ints lie between -2^63 and 2^63"),
+        false => Ok(x.trunc() as i64),
+    });
 }
 
-fn refused<T>(what: &str, hint: &str) -> Result<T, Box<EvalAltResult>> {
+/// 2^63, from which on a float is no int.
+const LARGEST: f64 = 9_223_372_036_854_775_808.0;
+
+pub(super) fn refused<T>(what: &str, hint: &str) -> Result<T, Box<EvalAltResult>> {
     let error = Error::argument(what).hint(hint);
     Err(EvalAltResult::ErrorRuntime(Dynamic::from(ErrorHandle(error)), Position::NONE).into())
 }
@@ -169,21 +182,21 @@ fn tensors(engine: &mut Engine) {
                 handle($operator, &a.0, &[], || counting(&a).and_then(|a| a.$scalar(b)))
             });
             engine.register_fn($operator, |a: TensorHandle, b: i64| {
-                handle($operator, &a.0, &[], || counting(&a).and_then(|a| a.$scalar(b as f64)))
+                handle($operator, &a.0, &[], || counting(&a).and_then(|a| a.$scalar(b)))
             });
             engine.register_fn($operator, |a: f64, b: TensorHandle| {
                 handle($operator, &b.0, &[], || counting(&b).and_then(|b| $reversed(&b, a)))
             });
             engine.register_fn($operator, |a: i64, b: TensorHandle| {
-                handle($operator, &b.0, &[], || counting(&b).and_then(|b| $reversed(&b, a as f64)))
+                handle($operator, &b.0, &[], || counting(&b).and_then(|b| $reversed(&b, a)))
             });
         };
     }
-    type Answer = Result<Tensor, tch::TchError>;
-    operator!("+", f_add, f_add_scalar, |b: &Tensor, a: f64| -> Answer { b.f_add_scalar(a) });
-    operator!("-", f_sub, f_sub_scalar, |b: &Tensor, a: f64| -> Answer { b.f_neg()?.f_add_scalar(a) });
-    operator!("*", f_mul, f_mul_scalar, |b: &Tensor, a: f64| -> Answer { b.f_mul_scalar(a) });
-    operator!("/", f_div, f_div_scalar, |b: &Tensor, a: f64| -> Answer { b.f_reciprocal()?.f_mul_scalar(a) });
+    // An int beside a tensor of ints is one of them: beyond 2^24 a float is another number.
+    operator!("+", f_add, f_add_scalar, |b: &Tensor, a| b.f_add_scalar(a));
+    operator!("-", f_sub, f_sub_scalar, |b: &Tensor, a| b.f_neg()?.f_add_scalar(a));
+    operator!("*", f_mul, f_mul_scalar, |b: &Tensor, a| b.f_mul_scalar(a));
+    operator!("/", f_div, f_div_scalar, |b: &Tensor, a| b.f_reciprocal()?.f_mul_scalar(a));
     engine.register_fn("-", |a: TensorHandle| handle("-", &a.0, &[], || counting(&a).and_then(|a| a.f_neg())));
     engine.register_fn("&", |a: TensorHandle, b: TensorHandle| mask("&", &[&a.0, &b.0], || a.0.f_logical_and(&b.0)));
     engine.register_fn("|", |a: TensorHandle, b: TensorHandle| mask("|", &[&a.0, &b.0], || a.0.f_logical_or(&b.0)));

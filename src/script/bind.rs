@@ -13,7 +13,7 @@ use super::kinds::article;
 use super::marks::{ASKED, typed};
 use super::timer::timed;
 use super::value::{Bridge, ErrorHandle, Handle, Pending, TensorHandle, text, to_dynamic};
-use crate::core::{Cx, Error, ErrorKind, Result, Value, memory};
+use crate::core::{Cx, Error, ErrorKind, Result, Value, is_whole, memory};
 use crate::primitives::{PRIMITIVES, Primitive, former};
 
 /// More arguments than any primitive takes, so that one too many is explained as well.
@@ -119,12 +119,14 @@ fn method(
     }
     let owners: Vec<&str> = choices.iter().filter_map(|p| p.receiver()).collect();
     let own = methods_of(value.kind());
-    let mut error = Error::argument(format!(
-        "{name}: {} has no `{name}`; it is for a {}",
-        article(value.kind()),
-        owners.join(", ")
-    ));
-    if let Some(hint) = former::function(&format!("{}.{name}", value.kind())) {
+    // A range is converted to the array that it stands for.
+    let came = super::kinds::kind(receiver);
+    let mut error =
+        Error::argument(format!("{name}: {} has no `{name}`; it is for a {}", article(came), owners.join(", ")));
+    if came == "range" {
+        error = error
+            .hint("`for i in 0..3` goes over a range; an array of it: let all = []; for i in 0..3 { all.push(i); }");
+    } else if let Some(hint) = former::function(&format!("{}.{name}", value.kind())) {
         error = error.hint(hint);
     } else if let Some(hint) = super::borrowed_names::in_function(name, &[value.kind()]) {
         error = error.hint(hint);
@@ -237,8 +239,7 @@ fn tensor_element(tensor: &crate::core::Tensor, index: i64) -> Result<Value> {
     if !row.size().is_empty() {
         return Ok(Value::tensor(row));
     }
-    let integer = matches!(row.kind(), tch::Kind::Int64 | tch::Kind::Int | tch::Kind::Uint8 | tch::Kind::Bool);
-    Ok(if integer { Value::Int(row.f_int64_value(&[])?) } else { Value::Float(row.f_double_value(&[])?) })
+    Ok(if is_whole(row.kind()) { Value::Int(row.f_int64_value(&[])?) } else { Value::Float(row.f_double_value(&[])?) })
 }
 
 /// `value.name`: a field, or a method that needs no arguments, so that `.len` and `.len()` both answer.

@@ -28,6 +28,8 @@ pub struct Binding {
 pub struct Bindings<'t> {
     pub code: Code<'t>,
     pub all: Vec<Binding>,
+    /// Tokens that are variables and that nothing in the text declares where they stand.
+    pub undeclared: Vec<usize>,
     /// Places among these by name, the newest of each.
     functions: HashMap<&'t str, usize>,
     modules: HashMap<&'t str, usize>,
@@ -44,7 +46,7 @@ struct Scope<'t> {
 impl<'t> Bindings<'t> {
     pub fn of(text: &'t str) -> Self {
         let (functions, modules) = (HashMap::new(), HashMap::new());
-        let mut bindings = Self { code: Code::new(text), all: Vec::new(), functions, modules };
+        let mut bindings = Self { code: Code::new(text), all: Vec::new(), undeclared: Vec::new(), functions, modules };
         bindings.add_functions();
         bindings.walk();
         bindings
@@ -84,15 +86,31 @@ impl<'t> Bindings<'t> {
         self.code.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Close)
     }
 
-    /// The block that begins at or behind this token.
+    /// The block that begins at or behind this token, behind those that belong to an expression there.
     fn block(&self, mut at: usize) -> Option<usize> {
         while at < self.code.tokens.len() && !self.code.is(at, ";") && !self.closes(at) {
+            if self.code.is(at, "if") || self.code.is(at, "switch") {
+                at = self.behind_branches(at)?;
+                continue;
+            }
             if self.code.is(at, "{") {
                 return Some(at);
             }
             at = self.code.partner(at).filter(|close| *close > at).unwrap_or(at) + 1;
         }
         None
+    }
+
+    /// What follows an `if` with all its branches, or a `switch`.
+    fn behind_branches(&self, at: usize) -> Option<usize> {
+        let next = self.code.partner(self.block(at + 1)?)? + 1;
+        if !self.code.is(at, "if") || !self.code.is(next, "else") {
+            return Some(next);
+        }
+        match self.code.is(next + 1, "if") {
+            true => self.behind_branches(next + 1),
+            false => self.code.partner(next + 1).map(|end| end + 1),
+        }
     }
 
     fn words(&self, tokens: std::ops::Range<usize>) -> Vec<usize> {
@@ -197,8 +215,10 @@ impl<'t> Bindings<'t> {
         } else {
             None
         };
-        if let Some(found) = found {
-            self.all[found].used.push(at);
+        match found {
+            Some(found) => self.all[found].used.push(at),
+            None if self.code.variable(at).is_some() => self.undeclared.push(at),
+            None => {}
         }
     }
 
@@ -320,6 +340,10 @@ mod tests {
         assert_eq!(resolved("let x = 1; let x = x + 1; x", "x"), [0, 1]);
         assert_eq!(resolved("let x = 1; { let x = 2; x } x", "x"), [1, 0]);
         assert_eq!(resolved("let x = 1; for x in [x] { x } x", "x"), [0, 1, 0]);
+        assert_eq!(
+            resolved("let x = 1; for x in if x > 0 { [x] } else if x < 0 { x } else { x } { x } x", "x"),
+            [0, 0, 0, 0, 0, 1, 0]
+        );
         assert_eq!(resolved("let x = 1; let f = |x| x + 1; f.call(x)", "x"), [1, 0]);
         assert_eq!(resolved("let x = 1; map(|x| { x }, x); `${x}`", "x"), [1, 0, 0]);
         assert_eq!(resolved("fn f(x) { x } let x = 1; #{ x: x }.x", "x"), [0, 1]);

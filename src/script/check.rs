@@ -1,10 +1,11 @@
-//! What can be told about a script without running it: names, option names, and the arguments that it reads.
+//! What can be told about a script without running it: names, option names, and the arguments of its calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
 
+use super::bindings::Bindings;
 use super::code::{Code, no_outer_variable};
 use super::finding::Finding;
 use super::keys::unknown_keys;
@@ -14,56 +15,23 @@ use super::session::Session;
 use crate::core::{Result, Value, nearest, suggestion};
 use crate::primitives::declared::{Declared, declared};
 use crate::primitives::stdlib::stdlib_text;
-use crate::primitives::top::arg;
-use crate::primitives::{NAMESPACES, PRIMITIVES, Primitive, former};
+use crate::primitives::{Fallback, NAMESPACES, PRIMITIVES, Primitive, former};
 
-/// One `arg("name", default)` of a script.
-#[derive(Debug, Clone)]
-pub struct ScriptArgument {
-    pub name: String,
-    pub default: String,
-    /// A value of its type, where one is written down.
-    like: Option<Value>,
-    range: (Option<f64>, Option<f64>),
-    choices: Option<Vec<String>>,
-}
-
-impl ScriptArgument {
-    /// Refuses what `arg` would refuse, as far as its default, bounds and choices are written down as such.
-    pub fn check(&self, text: &str) -> Result<()> {
-        let value = match &self.like {
-            Some(like) => arg::read(&self.name, text, like)?,
-            None if self.choices.is_some() => Value::Str(text.into()),
-            // Bounds are of numbers, of which type ever.
-            None if self.range != (None, None) => arg::read(&self.name, text, &Value::Float(1.0))?,
-            None => return Ok(()),
-        };
-        arg::within(&self.name, text, value, self.range, self.choices.as_deref()).map(|_| ())
-    }
-}
-
-/// What an expression is, or may be: of an `if` the first branch.
-fn literal(expression: &Expr) -> Option<Value> {
-    if let Expr::Stmt(block) = expression
-        && let [Stmt::If(flow, _)] = block.statements()
-        && let Some(Stmt::Expr(first)) = flow.body.statements().last()
-    {
-        return literal(first);
-    }
-    let value = expression.get_literal_value(None)?;
-    let number = value.as_int().ok().map(Value::Int).or_else(|| value.as_float().ok().map(Value::Float));
-    let word = value.as_bool().ok().map(Value::Bool).or_else(|| value.clone().into_string().ok().map(Value::Str));
-    number.or(word)
-}
-
-/// Unknown functions, namespaces and option names, options written down with a value that does not fit, and calls with too many
-/// arguments.
+/// Unknown functions, variables, namespaces and option names, options written down with a value that does not fit, and calls with
+/// too many arguments or too few.
 pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
     let mut aliases: BTreeMap<String, Option<ImportedModule>> = BTreeMap::new();
     let scripts: BTreeSet<String> = ast.iter_functions().map(|f| f.name.to_string()).collect();
-    let mut own = scripts.clone();
-    let known = session.engine().collect_fn_metadata(None, |info| Some(info.metadata.name.to_string()), true);
-    own.extend(known);
+    let known: BTreeSet<String> = session
+        .engine()
+        .collect_fn_metadata(None, |info| Some(info.metadata.name.to_string()), true)
+        .into_iter()
+        .collect();
+    let mut signatures: BTreeMap<String, Vec<Vec<&str>>> = BTreeMap::new();
+    for function in ast.iter_functions().filter(|function| !known.contains(function.name)) {
+        signatures.entry(function.name.into()).or_default().push(function.params.clone());
+    }
+    let own: BTreeSet<String> = scripts.union(&known).cloned().collect();
     let mut variables: BTreeSet<String> = BTreeSet::new();
     let mut findings = Vec::new();
     ast.walk(&mut |path| {
@@ -94,7 +62,13 @@ pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
     ast.walk(&mut |path| {
         let found = match path.last() {
             Some(ASTNode::Expr(Expr::FnCall(call, position))) => {
-                let script = Script { aliases: &aliases, own: &own, variables: &variables, declared: &declared };
+                let script = Script {
+                    aliases: &aliases,
+                    own: &own,
+                    signatures: &signatures,
+                    variables: &variables,
+                    declared: &declared,
+                };
                 check_call(call, *position, &script)
             }
             Some(ASTNode::Expr(Expr::MethodCall(call, position))) => {
@@ -110,7 +84,10 @@ pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
         }
         true
     });
-    findings.extend(outer_variables(text));
+    let outer = outer_variables(text);
+    let elsewhere = |one: &Finding| outer.iter().all(|known| (known.line, known.column) != (one.line, one.column));
+    findings.extend(undeclared_variables(session, text).into_iter().filter(elsewhere));
+    findings.extend(outer);
     findings.extend(unknown_keys(text));
     findings.extend(slashes(text, std::iter::empty()).into_iter().map(|remark| {
         let start = text[..remark.at].rfind('\n').map_or(0, |newline| newline + 1);
@@ -119,6 +96,26 @@ pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
     }));
     findings.sort_by_key(|finding| (finding.line, finding.column));
     findings
+}
+
+/// Variables that nothing declares, neither the text nor the session.
+fn undeclared_variables(session: &Session, text: &str) -> Vec<Finding> {
+    let bindings = Bindings::of(text);
+    let code = &bindings.code;
+    // Whatever is evaluated may declare more.
+    if (0..code.tokens.len()).any(|token| code.is(token, "eval")) {
+        return vec![];
+    }
+    let known: Vec<&str> = bindings.all.iter().map(|binding| binding.name.as_str()).collect();
+    let unknown = |token: &usize| code.variable(*token).filter(|name| session.variable(name).is_none());
+    let finding = |token: &usize| {
+        let name = unknown(token)?;
+        let (line, column) = code.position(*token);
+        let near =
+            nearest(name, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        Some(Finding { line, column, message: format!("there is no variable `{name}`{near}") })
+    };
+    bindings.undeclared.iter().filter_map(finding).collect()
 }
 
 /// Variables from outside that functions read.
@@ -169,6 +166,8 @@ fn module(session: &Session, importer: Option<&str>, path: &str) -> Option<Resul
 struct Script<'s> {
     aliases: &'s BTreeMap<String, Option<ImportedModule>>,
     own: &'s BTreeSet<String>,
+    /// The parameters of its own functions, of each in all its forms.
+    signatures: &'s BTreeMap<String, Vec<Vec<&'s str>>>,
     variables: &'s BTreeSet<String>,
     declared: &'s [Declared],
 }
@@ -250,6 +249,17 @@ fn check_call(call: &FnCallExpr, position: Position, script: &Script) -> Option<
     if let Some(primitive) = PRIMITIVES.iter().find(|p| p.path == name) {
         return check_arguments(primitive, &call.args, 0, position);
     }
+    if let Some(signatures) = script.signatures.get(name)
+        && !signatures.iter().any(|parameters| parameters.len() == call.args.len())
+    {
+        let ways: Vec<String> =
+            signatures.iter().map(|parameters| format!("{name}({})", parameters.join(", "))).collect();
+        let plural = if call.args.len() == 1 { "" } else { "s" };
+        return at(
+            position,
+            format!("{name}: got {} argument{plural}; call it as {}", call.args.len(), ways.join(" or ")),
+        );
+    }
     if script.own.contains(name) || script.variables.contains(name) || is_keyword(name) {
         return None;
     }
@@ -301,17 +311,22 @@ fn check_arguments(primitive: &Primitive, arguments: &[Expr], receiver: usize, p
             format!("{}: got {} arguments; call it as {}", primitive.path, arguments.len(), primitive.signature()),
         );
     }
-    let Some(Expr::Map(map, map_position)) = arguments.last() else { return None };
-    if primitive.options.is_empty() {
-        return None;
+    let taken_as_parameter = |place: usize| {
+        let param = primitive.params.get(place + receiver);
+        param.is_some_and(|param| matches!(param.kind, crate::primitives::Kind::Map | crate::primitives::Kind::Any))
+    };
+    let options = match arguments.last() {
+        Some(Expr::Map(map, position)) if !primitive.options.is_empty() => Some((map, position)),
+        _ => None,
+    };
+    let options = options.filter(|_| !taken_as_parameter(arguments.len() - 1));
+    let positional = arguments.len() - usize::from(options.is_some()) + receiver;
+    let missing = primitive.params.iter().skip(positional).find(|param| matches!(param.fallback, Fallback::Required));
+    if let Some(param) = missing {
+        let what = format!("{}: `{}` is missing; call it as {}", primitive.path, param.name, primitive.signature());
+        return at(position, what);
     }
-    let taken_as_parameter = primitive
-        .params
-        .get(arguments.len() - 1 + receiver)
-        .is_some_and(|param| matches!(param.kind, crate::primitives::Kind::Map | crate::primitives::Kind::Any));
-    if taken_as_parameter {
-        return None;
-    }
+    let (map, map_position) = options?;
     map.0.iter().find_map(|(key, value)| {
         let position = if key.pos.is_none() { *map_position } else { key.pos };
         let Some(option) = primitive.options.iter().find(|option| option.name == key.name.as_str()) else {
@@ -333,41 +348,4 @@ fn plain(value: &Expr) -> Option<Value> {
         Expr::StringConstant(s, _) => Some(Value::Str(s.to_string())),
         _ => None,
     }
-}
-
-/// The arguments that a script reads with `arg("name", default, ...)`, in the order of its text.
-pub fn script_arguments(ast: &AST) -> Vec<ScriptArgument> {
-    let mut found: Vec<ScriptArgument> = Vec::new();
-    ast.walk(&mut |path| {
-        if let Some(ASTNode::Expr(Expr::FnCall(call, _))) = path.last()
-            && call.name == "arg"
-            && let [Expr::StringConstant(name, _), default, ..] = &call.args[..]
-            && !found.iter().any(|argument| argument.name == name.as_str())
-        {
-            let option = |wanted: &str| match call.args.get(2) {
-                Some(Expr::Map(map, _)) => {
-                    map.0.iter().find(|(name, _)| name.as_str() == wanted).map(|(_, value)| value)
-                }
-                _ => None,
-            };
-            let bound = |wanted: &str| match literal(option(wanted)?)? {
-                Value::Int(n) => Some(n as f64),
-                Value::Float(x) => Some(x),
-                _ => None,
-            };
-            let choices = match option("choices") {
-                Some(Expr::Array(all, _)) => all.iter().map(|one| literal(one).map(|one| one.summary())).collect(),
-                _ => None,
-            };
-            found.push(ScriptArgument {
-                name: name.to_string(),
-                default: default.get_literal_value(None).map_or("…".into(), |value| value.to_string()),
-                like: literal(default),
-                range: (bound("min"), bound("max")),
-                choices,
-            });
-        }
-        true
-    });
-    found
 }

@@ -1,6 +1,7 @@
 //! The only folder that knows Rhai: it binds the primitives to the interpreter and explains the interpreter's errors.
 
 mod answers;
+pub mod arguments;
 mod arithmetic;
 mod bind;
 mod bindings;
@@ -19,6 +20,7 @@ mod kinds;
 mod lower;
 mod marks;
 mod modules;
+mod order;
 mod own_names;
 mod remarks;
 pub mod scan;
@@ -28,9 +30,10 @@ mod timer;
 mod value;
 mod watch;
 
+pub use arguments::{ScriptArgument, script_arguments};
 use bind::methods_of;
 pub use bindings::{Binding, BindingKind, Bindings, renamed};
-pub use check::{ScriptArgument, check, script_arguments};
+pub use check::check;
 pub use code::Function as FunctionPlace;
 pub use diagnostic::Diagnostic;
 pub use finding::Finding;

@@ -16,7 +16,7 @@ use super::modules::{Resolver, Sources};
 use super::own_names::written;
 use super::remarks::slashes;
 use super::value::{Bridge, ErrorHandle, Pending, devices, is_small};
-use super::{answers, arithmetic, bind, bounds, declare};
+use super::{answers, arithmetic, bind, bounds, declare, order};
 use crate::BUILD;
 use crate::core::record::built_as;
 use crate::core::{Cx, Journal, Value, wait_for};
@@ -455,15 +455,24 @@ pub(super) fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> (Engine
     lower::register(&mut engine);
     declare::register(&mut engine, bridge);
     answers::register(&mut engine);
+    order::register(&mut engine);
     bounds::register(&mut engine, cx);
     let namespaces = bind::register(&mut engine, cx, bridge);
     let stop = cx.stop_flag();
     let waker = cx.stop_flag();
     // Rhai's own sleep can't be interrupted.
     let wait = move |seconds: f64| {
-        let end = std::time::Instant::now() + std::time::Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
+        let Ok(long) = std::time::Duration::try_from_secs_f64(seconds.clamp(0.0, 1e9)) else {
+            return arithmetic::refused(&format!("sleep: {seconds} is no number of seconds"), "sleep(0.5)");
+        };
+        let end = std::time::Instant::now() + long;
         while std::time::Instant::now() < end && !waker.load(std::sync::atomic::Ordering::Relaxed) {
             std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        // It may be the last that a text does.
+        match waker.load(std::sync::atomic::Ordering::Relaxed) {
+            true => Err(EvalAltResult::ErrorTerminated(Dynamic::UNIT, rhai::Position::NONE).into()),
+            false => Ok(()),
         }
     };
     let wait_whole = wait.clone();

@@ -269,6 +269,22 @@ fn sigmoids_and_percentages_are_told() {
 
 /// Images of one channel do not become as many as there are means.
 #[test]
+fn what_images_are_normalised_by_is_finite() {
+    for (option, words) in [
+        ("std: [1.0 / 0]", "`std` must be positive and finite numbers, got inf"),
+        ("std: [0.0 / 0]", "got NaN"),
+        ("mean: [1.0 / 0]", "`mean` must be finite numbers, got inf"),
+    ] {
+        let script = format!(
+            "let ds = data::glyphs(#{{ n: 4, size: 16, seed: 1 }});
+             let f = model::train(ds, #{{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 }});
+             f.save(\"f.safetensors\"); model::load(\"f.safetensors\", #{{ {option} }})"
+        );
+        refused(&script, words);
+    }
+}
+
+#[test]
 fn means_are_one_for_each_channel() {
     let value = run("model::from(|x| x.reshape([x.len(), -1]), #{ classes: 4 })").unwrap();
     let model = value.downcast::<Model>().unwrap();

@@ -194,10 +194,15 @@ class Run(Mapping):
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         path = self.folder / "results.json"
-        found = json.loads(path.read_text()) if path.exists() else {}
-        if not isinstance(found, dict) or "type" in found:
-            found = {"result": found}
-        self._results = {name: self._value(name, value) for name, value in found.items()}
+        whole = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        # Which files hold which result, by the JSON pointer that leads to it.
+        self._files = {}
+        for file, pointer in (self.manifest.get("kept") or {}).items() if path.exists() else ():
+            self._files.setdefault((pointer, file.rpartition(".")[2]), self.folder / file)
+        if isinstance(whole, dict) and "type" not in whole:
+            self._results = {name: self._value(_below("", name), value) for name, value in whole.items()}
+        else:
+            self._results = {"result": self._value("", whole)}
 
     def __getitem__(self, name):
         if name not in self._results:
@@ -227,8 +232,8 @@ class Run(Mapping):
         return path.read_text() if path.exists() else ""
 
     def table(self, name):
-        """A table that the run kept as NAME.csv, as a pandas frame, or as maps where there is no pandas."""
-        path = self.folder / f"{name}.csv"
+        """The table of a result, or one that the script saved as NAME.csv, as a pandas frame, or as maps where there is no pandas."""
+        path = self._kept(_below("", name), "csv") or (self._kept("", "csv") if name == "result" else None) or self.folder / f"{name}.csv"
         if not path.exists():
             raise KeyError(f"no {name}.csv; there are {', '.join(sorted(p.stem for p in self.folder.rglob('*.csv'))) or 'no tables'}")
         pandas = _module("pandas")
@@ -245,25 +250,37 @@ class Run(Mapping):
             raise Error(done.stderr.strip(), self)
         return page
 
-    def _value(self, name, value):
+    def _kept(self, pointer, ending):
+        """The file that holds the result of a pointer, if there is one."""
+        path = self._files.get((pointer, ending))
+        return path if path and path.exists() else None
+
+    def _value(self, pointer, value):
         if isinstance(value, dict):
             if value.get("type") == "Figure":
-                stem = "".join(c if c.isascii() and (c.isalnum() or c == "-") else "_" for c in name)
-                place = lambda ending: next((p for p in [self.folder / f"{stem}.{ending}"] if p.exists()), None)
-                return Figure(value, place("svg"), place("png"))
+                return Figure(value, self._kept(pointer, "svg"), self._kept(pointer, "png"))
             if list(value) == ["shape", "values"] and _module("numpy"):
                 return _module("numpy").array(_number(value["values"])).reshape(value["shape"])
-            return {key: self._value(f"{name}-{key}", inner) for key, inner in value.items()}
+            return {key: self._value(_below(pointer, key), inner) for key, inner in value.items()}
         if isinstance(value, list) and value:
             if all(isinstance(row, dict) and "type" not in row for row in value):
                 pandas = _module("pandas")
-                rows = [{key: _number(cell) for key, cell in row.items()} for row in value]
+                texts = {key for row in value for key, cell in row.items() if isinstance(cell, str) and cell not in _WORDS}
+                rows = [{key: cell if key in texts else _number(cell) for key, cell in row.items()} for row in value]
                 return pandas.DataFrame(rows) if pandas else rows
             numpy = _module("numpy")
             if numpy and _numbers(value):
                 return numpy.array(_number(value))
-            return [self._value(f"{name}-{i + 1}", inner) for i, inner in enumerate(value)]
+            # What stands among other texts is one.
+            if any(isinstance(one, str) and one not in _WORDS for one in value):
+                return [one if isinstance(one, str) else self._value(f"{pointer}/{i}", one) for i, one in enumerate(value)]
+            return [self._value(f"{pointer}/{i}", inner) for i, inner in enumerate(value)]
         return _number(value)
+
+
+def _below(pointer, key):
+    """The JSON pointer of a key below another pointer."""
+    return f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
 
 
 def _module(name):
@@ -273,7 +290,7 @@ def _module(name):
         return None
 
 
-# Numbers that JSON has no words for.
+# Numbers that JSON has no words for: a text alone that is one of these can't be told from the number.
 _WORDS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use part::{Heard, Part};
 use signal_hook::consts::SIGTERM;
 
-use super::run_options::RunOptions;
+use super::run_options::{RunOptions, of_memory};
 use super::{CommandFailure, CommandOutcome, read_script, run};
 use crate::core::record::{Manifest, Record, nothing_begun};
 use crate::core::{Error, Result, Shard, memory, works_fast};
@@ -161,22 +161,10 @@ fn words_again(options: &RunOptions, devices: &str, out: &Path) -> String {
     let mut words = vec![options.script.clone().unwrap_or_default(), "--devices".into(), devices.into()];
     words.extend(["--resume".into(), out.display().to_string()]);
     words.extend(options.threads.map(|threads| format!("--threads={threads}")));
-    words.extend(of_every_shard(options));
+    words.extend(options.words());
+    words.extend(of_memory(memory::asked()));
+    words.extend(options.json.then(|| "--json".into()));
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// The word for so much memory, where there is a bound.
-fn of_memory(bytes: Option<u64>) -> Option<String> {
-    bytes.map(|bytes| format!("--memory={}MB", bytes / 1_000_000))
-}
-
-/// The words that every shard has of the command line.
-fn of_every_shard(options: &RunOptions) -> Vec<String> {
-    let mut words: Vec<String> = options.arguments.iter().map(|(name, value)| format!("--{name}={value}")).collect();
-    words.extend(options.seed.map(|seed| format!("--seed={seed}")));
-    words.extend(options.flags.words());
-    words.extend(works_fast().then(|| "--fast".into()));
-    words
 }
 
 /// Runs all shards side by side; their folders, once nothing is left to do in any of them.
@@ -198,7 +186,7 @@ fn all_shards(
         let shard = Shard { number, of };
         let folder = out.join(format!("{number}-of-{of}"));
         let mut command = Command::new(&viva);
-        command.arg("run").arg(&script).args(of_every_shard(options)).arg(format!("--shard={shard}"));
+        command.arg("run").arg(&script).args(options.words()).arg(format!("--shard={shard}"));
         command.arg(format!("--device={}", device.name()));
         command.args(of_memory(memory));
         match nothing_begun(&folder) {
@@ -241,10 +229,6 @@ fn merged(
     options: &RunOptions,
     signals: &mut Heard,
 ) -> CommandOutcome {
-    if Manifest::read(out).is_ok_and(|manifest| manifest.puts_together()) {
-        // It was stopped as it did this, and has nothing that the shards have not.
-        std::fs::remove_dir_all(out).map_err(|e| Error::file(out, e))?;
-    }
     let mut command = Command::new(itself()?);
     command.arg("merge").args(folders).arg("--out").arg(out).args(options.flags.words());
     command.args(options.named.iter().map(|path| format!("--allow-read={}", path.display())));

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::run_options::RunOptions;
+use super::run_options::{RunOptions, of_memory};
 use super::{CommandOutcome, run};
-use crate::core::{Error, Result, Shard, at_home, data_folder};
+use crate::core::{Error, Result, Shard, at_home, data_folder, memory, works_fast};
 use crate::page::quoted;
 
 /// An engine and how it is told.
@@ -46,6 +46,10 @@ pub fn main(words: &[String]) -> CommandOutcome {
             let value = inline.clone().or_else(|| words.next().cloned()).filter(|value| !value.is_empty());
             value.ok_or_else(|| Error::argument(format!("viva submit: --{name} needs a value")))
         };
+        let is_switch = name == "force" || ENGINES.iter().any(|engine| engine.flag == name);
+        if is_switch && inline.is_some() {
+            return Err(Error::argument(format!("viva submit: --{name} takes no value")).into());
+        }
         if let Some(named) = ENGINES.iter().find(|engine| engine.flag == name) {
             engine = Some(named);
         } else if name == "shards" {
@@ -69,6 +73,12 @@ pub fn main(words: &[String]) -> CommandOutcome {
     })?;
     let shards = shards.ok_or_else(|| Error::argument("viva submit: --shards says into how many parts").hint(usage))?;
     let options = run::parse(&rest)?;
+    if options.json {
+        return Err(Error::argument(
+            "viva submit: --json has no place here, what puts the shards together prints none",
+        )
+        .into());
+    }
     for (given, name) in [
         (options.resume.is_some(), "resume"),
         (options.shard.is_some(), "shard"),
@@ -120,15 +130,13 @@ fn filled(
         let path = if engine.elsewhere { path.to_path_buf() } else { absolute(path)? };
         Ok(quoted(&path.display().to_string()))
     };
-    let mut command = vec![quoted(script)];
-    for (name, value) in &options.arguments {
-        command.push(format!("--{name} {}", quoted(value)));
-    }
-    command.extend(options.seed.map(|seed| format!("--seed {seed}")));
-    command.extend(options.device.as_ref().map(|device| format!("--device {}", quoted(device))));
-    let allowed: Vec<String> = options.flags.words().iter().map(|word| quoted(word)).collect();
-    command.extend(allowed.iter().cloned());
-    let allowed: String = allowed.iter().map(|word| format!(" {word}")).collect();
+    let mut command = vec![script.to_string()];
+    command.extend(options.words());
+    command.extend(options.device.as_ref().map(|device| format!("--device={device}")));
+    command.extend(of_memory(memory::asked()));
+    let command: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+    let allowed: Vec<String> = options.flags.words().into_iter().chain(works_fast().then(|| "--fast".into())).collect();
+    let allowed: String = allowed.iter().map(|word| format!(" {}", quoted(word))).collect();
     let viva = std::env::current_exe().map_err(|e| Error::argument(format!("viva itself can't be found: {e}")))?;
     let kept = |name: &str| std::env::var(name).ok().map(|value| format!("export {name}={}\n", quoted(&value)));
     let data = data_folder().map(|folder| format!("export VIVA_DATA={}\n", quoted(&folder.display().to_string())));

@@ -1,9 +1,10 @@
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::{Command, load};
-use crate::core::{Error, Result, Value, suggestion};
+use crate::core::{Error, Result, Value};
 use crate::dialogue::{Dialogue, Next};
+use crate::sandbox::named;
+use crate::script::arguments::{check_given, given, twice};
 use crate::script::{Session, script_arguments};
 use crate::term::context;
 
@@ -16,7 +17,7 @@ pub static RUN: Command = Command {
 
 fn run(dialogue: &mut Dialogue, rest: &str) -> Result<Next> {
     let words = words(rest)?;
-    let Some((file, given)) = words.split_first() else {
+    let Some((file, words)) = words.split_first() else {
         return Err(Error::argument(":run needs a script").hint(":run script.rhai --name value"));
     };
     let file = dialogue.cx.find_named(file)?;
@@ -26,11 +27,23 @@ fn run(dialogue: &mut Dialogue, rest: &str) -> Result<Next> {
     file.parent().into_iter().for_each(|home| cx.grant_read(home.to_path_buf()));
     cx.stop_with(&dialogue.cx);
     cx.set_device(dialogue.cx.device());
-    let arguments = arguments(given)?;
-    if let Some(seed) = arguments.get("seed") {
-        let wrong = || Error::argument(format!("--seed wants a whole number from 0 up, got {seed:?}"));
-        cx.set_seed(seed.parse().map_err(|_| wrong())?);
-    }
+    let mut seed = None;
+    let arguments = given(":run", words.iter().map(String::as_str), |name, value| {
+        let is_seed = name == "seed";
+        if is_seed && seed.is_some() {
+            return Err(twice(":run", name));
+        }
+        if is_seed {
+            let value = value.unwrap_or_default();
+            let wrong = || Error::argument(format!("--seed wants a whole number from 0 up, got {value:?}"));
+            seed = Some(value.parse().map_err(|_| wrong())?);
+        }
+        Ok(is_seed)
+    })?;
+    seed.into_iter().for_each(|seed| cx.set_seed(seed));
+    // Whoever names a file lets the script read it.
+    let named = arguments.values().filter_map(|value| named(value, dialogue.cx.data_folder()));
+    named.for_each(|path| cx.grant_read(path));
     let name = file.display().to_string();
     let ast = match Session::new(Rc::new(context())).compile(&name, &text) {
         Ok(ast) => ast,
@@ -39,14 +52,7 @@ fn run(dialogue: &mut Dialogue, rest: &str) -> Result<Next> {
             return Ok(Next::Stop);
         }
     };
-    let known = script_arguments(&ast);
-    if let Some(name) = arguments.keys().find(|n| *n != "seed" && !known.iter().any(|a| a.name == **n)) {
-        let names: Vec<&str> = known.iter().map(|a| a.name.as_str()).collect();
-        return Err(Error::argument(format!("the script has no argument --{name}")).hint(suggestion(name, names)));
-    }
-    for argument in &known {
-        arguments.get(&argument.name).map_or(Ok(()), |text| argument.check(text))?;
-    }
+    check_given(&arguments, &script_arguments(&ast), &["seed"])?;
     cx.set_arguments(arguments);
     let mut own = Session::new(Rc::new(cx));
     match own.run(&file, &text) {
@@ -80,21 +86,4 @@ fn words(text: &str) -> Result<Vec<String>> {
     }
     words.extend(open);
     if quote.is_some() { Err(Error::argument(":run: a quote is left open")) } else { Ok(words) }
-}
-
-fn arguments(words: &[String]) -> Result<BTreeMap<String, String>> {
-    let mut found = BTreeMap::new();
-    let mut words = words.iter().peekable();
-    while let Some(word) = words.next() {
-        let flag = word.strip_prefix("--").ok_or_else(|| {
-            Error::argument(format!(":run: {word:?} is one thing too many"))
-                .hint("a script's own arguments are written --name value")
-        })?;
-        let (name, value) = match flag.split_once('=') {
-            Some((name, value)) => (name, value.to_string()),
-            None => (flag, words.next_if(|next| !next.starts_with("--")).cloned().unwrap_or_default()),
-        };
-        found.insert(name.to_string(), value);
-    }
-    Ok(found)
 }

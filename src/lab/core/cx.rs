@@ -39,12 +39,12 @@ impl Task<'_> {
         self.cx.tally(|tallies| tallies.found_done(steps));
     }
 
-    /// A short word beside the progress, such as a loss.
     /// What it has come to so far, for pages that follow a run.
     pub fn show(&self, so_far: &serde_json::Value) {
         self.cx.tally(|tallies| tallies.show(so_far));
     }
 
+    /// A short word beside the progress, such as a loss.
     pub fn note(&self, text: &str) {
         self.cx.watch.progress.note(&visible(text));
         self.cx.tally(|tallies| tallies.note(text));

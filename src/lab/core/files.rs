@@ -194,6 +194,17 @@ pub fn file_name(key: &str) -> String {
     name
 }
 
+/// The JSON pointer of a key below another pointer (RFC 6901).
+pub fn below_pointer(pointer: &str, key: &str) -> String {
+    format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+/// The keys of a JSON pointer, for people: `curve, a`.
+pub fn pointer_words(pointer: &str) -> String {
+    let keys = pointer.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~"));
+    keys.collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tch::Kind;
 
 use super::lines::{CAUTION, aligned, columns_of, cut, elided, quoted};
-use super::{Object, Result, Table, Tensor, Value};
+use super::{Object, Result, Table, Tensor, Value, is_whole};
 
 /// Rows of a table or a matrix that are shown: the first and the last ones.
 const ROWS: usize = 40;
@@ -276,8 +276,7 @@ fn tensor(tensor: &Tensor, width: usize) -> String {
 }
 
 fn tensor_numbers(tensor: &Tensor, width: usize) -> Result<String> {
-    let integer =
-        matches!(tensor.kind(), Kind::Int64 | Kind::Int | Kind::Int16 | Kind::Int8 | Kind::Uint8 | Kind::Bool);
+    let integer = is_whole(tensor.kind());
     let flat = tensor.f_to_device(tch::Device::Cpu)?.f_to_kind(Kind::Double)?.f_contiguous()?.f_reshape([-1])?;
     let mut values = vec![0f64; flat.numel()];
     flat.f_copy_data(&mut values, flat.numel())?;

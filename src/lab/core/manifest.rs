@@ -54,6 +54,9 @@ pub struct Manifest {
     /// The digests of what the run wrote, by name; of a run that was killed, those of what its script saved.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
+    /// The files that hold a part of the result, by name, each with the JSON pointer that leads to it in `results.json`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) kept: BTreeMap<String, String>,
     #[serde(default)]
     pub(super) warnings: Vec<String>,
     pub(super) started_unix: u64,
@@ -176,6 +179,7 @@ impl Manifest {
             held: Json::Null,
             inputs: vec![],
             files: BTreeMap::new(),
+            kept: BTreeMap::new(),
             warnings: vec![],
             started_unix: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs()),
             resumed: 0,

@@ -4,7 +4,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::memory_budget::{self, budget, hint, told};
 use super::{Error, ErrorKind, Result};
@@ -26,6 +26,8 @@ const GRACE: isize = 1 << 16;
 
 /// How large the stack is that scripts run on; 0: as it was.
 static STACK: AtomicUsize = AtomicUsize::new(0);
+/// The budget that was asked for, 0 for none.
+static ASKED: AtomicU64 = AtomicU64::new(0);
 /// Whether the system refuses what is beyond the budget.
 static HELD_BY_SYSTEM: AtomicBool = AtomicBool::new(false);
 /// Whether Rust was given memory beyond it.
@@ -226,8 +228,14 @@ pub fn parse_size(text: &str) -> Result<u64> {
 
 /// Sets the budget of the process: what is asked for, or most of what the machine has. The system holds it from `on_stack` on.
 pub fn set_budget(asked: Option<u64>) {
+    ASKED.store(asked.unwrap_or(0), Ordering::Relaxed);
     let Some(budget) = asked.or_else(|| limits::machine().map(|bytes| bytes / 4 * 3)) else { return };
     memory_budget::set(budget);
+}
+
+/// The budget that was asked for, in bytes; `None` where none was.
+pub fn asked() -> Option<u64> {
+    Some(ASKED.load(Ordering::Relaxed)).filter(|&asked| asked > 0)
 }
 
 /// What each of so many processes may use of this one's budget, in bytes; `None` where there is none.

@@ -78,6 +78,6 @@ pub use tensor::{
     Tensor, in_parallel, in_stream, normal_within_two_deviations, random, set_threads, settle_kernels, tune_allocator,
     with_stream, with_stream_of,
 };
-pub use value::{Callback, Object, Value, json_of_fields};
+pub use value::{Callback, Object, Value, is_whole, json_of_fields};
 pub use visible::{picture, visible, visible_json, visible_letters};
 pub use workspace::data_folder;

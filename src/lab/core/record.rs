@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use super::files::{self, TEMPORARY, file_name, sealed};
+use super::files::{self, TEMPORARY, file_name, pointer_words, sealed};
 pub use super::machine::{Build, LIBTORCH, built_as, differences, machine, versions};
 pub use super::manifest::{InputSeen, Manifest, Setting, damaged_files, nothing_begun};
 use super::manifest::{MANIFEST, PROGRESS, SCRIPT};
@@ -22,6 +22,9 @@ use super::{Cx, Digest, Division, Error, Journal, Object, Result, Value};
 const RESERVED: [&str; 7] = ["results.json", "report.md", MANIFEST, SCRIPT, PRINTED, PROGRESS, MODULES];
 
 const PRINTED: &str = "printed.txt";
+
+/// The note of the run that a run repeats.
+pub const REPEATS: &str = "repeats";
 
 /// How far the calls of a run got.
 const CALLS: &str = "progress/calls.json";
@@ -181,6 +184,8 @@ impl Record {
         manifest.modules = begun.modules.iter().filter(kept).cloned().collect();
         (manifest.started_unix, manifest.resumed) = (begun.started_unix, resumed);
         (manifest.changed, manifest.earlier_machines) = (changed, earlier_machines);
+        let repeats = begun.notes.get_key_value(REPEATS);
+        manifest.notes.extend(repeats.map(|(name, what)| (name.clone(), what.clone())));
         let inputs = begun.inputs.iter().cloned();
         let record = Rc::new(Self {
             earlier,
@@ -317,13 +322,19 @@ impl Record {
                 report += &format!("\n```text\n{text}\n```\n");
             }
         }
-        for name in &kept {
-            report += &if name.ends_with(".png") || name.ends_with(".gif") {
-                format!("\n![{name}]({name})\n")
-            } else {
-                format!("\n[{name}]({name})\n")
+        for (name, pointer) in &kept {
+            let told = match pointer_words(pointer) {
+                words
+                    if words.is_empty() || file_name(&words) == name.rsplit_once('.').map_or("", |(stem, _)| stem) =>
+                {
+                    name.clone()
+                }
+                words => format!("{words}: {name}"),
             };
+            let sign = if name.ends_with(".png") || name.ends_with(".gif") { "!" } else { "" };
+            report += &format!("\n{sign}[{told}]({name})\n");
         }
+        self.manifest.borrow_mut().kept = kept.into_iter().collect();
         for warning in cx.warnings() {
             report += &format!("\nwarning: {warning}\n");
         }
@@ -420,25 +431,25 @@ impl Record {
         }
     }
 
-    /// Writes a result's objects in the forms in which they are kept; the names of the files.
-    fn keep(cx: &Cx, result: &Value) -> Result<Vec<String>> {
+    /// Writes a result's objects in the forms in which they are kept; the names of the files, each with the pointer of what it holds.
+    fn keep(cx: &Cx, result: &Value) -> Result<Vec<(String, String)>> {
         let mut kept = Vec::new();
-        for (name, object) in named_objects(result) {
+        for KeptPart { pointer, name, what: object } in named_objects(result) {
             for ending in object.kept_as() {
                 let file = free_name(cx, &name, ending)?;
                 Value::Object(object.clone()).save(cx, &file, &[])?;
-                kept.push(file);
+                kept.push((file, pointer.clone()));
             }
             if object.kept_as().contains(&"csv") && is_long(&*object) {
-                kept.push(Self::keep_long(cx, &name, &Value::Object(object.clone()))?);
+                kept.push((Self::keep_long(cx, &name, &Value::Object(object.clone()))?, pointer));
             }
         }
-        for (name, rows) in named_tables(result) {
+        for KeptPart { pointer, name, what: rows } in named_tables(result) {
             let file = free_name(cx, &name, "csv")?;
             rows.save(cx, &file, &[])?;
-            kept.push(file);
+            kept.push((file, pointer.clone()));
             if matches!(rows, Value::Array(rows) if rows.len() >= LONG_TABLE) {
-                kept.push(Self::keep_long(cx, &name, rows)?);
+                kept.push((Self::keep_long(cx, &name, rows)?, pointer));
             }
         }
         Ok(kept)
@@ -507,61 +518,75 @@ fn is_long(object: &dyn Object) -> bool {
     }
 }
 
-/// The objects of a result, under the names that their files get.
-pub fn named_objects(result: &Value) -> Vec<(String, Rc<dyn Object>)> {
-    fn walk(name: &str, value: &Value, found: &mut Vec<(String, Rc<dyn Object>)>) {
+/// A part of a result that is kept in files of its own.
+pub struct KeptPart<T> {
+    /// The JSON pointer (RFC 6901) that leads to it in `results.json`.
+    pub pointer: String,
+    /// What its files are called, as far as that is free.
+    pub name: String,
+    pub what: T,
+}
+
+/// The parts of a result of which `take` makes something, with the names that their files get. Inside of a part none is looked for.
+fn parts_of<'a, T>(result: &'a Value, take: &dyn Fn(&'a Value) -> Option<T>) -> Vec<KeptPart<T>> {
+    fn walk<'a, T>(
+        (pointer, name): (&str, &str),
+        value: &'a Value,
+        take: &dyn Fn(&'a Value) -> Option<T>,
+        found: &mut Vec<KeptPart<T>>,
+    ) {
+        if let Some(what) = take(value) {
+            found.push(KeptPart { pointer: pointer.into(), name: name.into(), what });
+            return;
+        }
         match value {
-            Value::Object(object) => found.push((name.into(), object.clone())),
             Value::Map(map) => {
                 for (key, inner) in map {
-                    let inner_name = if name == "result" { key.clone() } else { format!("{name}-{key}") };
-                    walk(&file_name(&inner_name), inner, found);
+                    let inner_name = if pointer.is_empty() { key.clone() } else { format!("{name}-{key}") };
+                    walk((&files::below_pointer(pointer, key), &file_name(&inner_name)), inner, take, found);
                 }
             }
             Value::Array(values) if values.iter().any(|v| matches!(v, Value::Object(_))) => {
                 for (i, inner) in values.iter().enumerate() {
-                    walk(&format!("{name}-{}", i + 1), inner, found);
+                    walk((&format!("{pointer}/{i}"), &format!("{name}-{}", i + 1)), inner, take, found);
                 }
             }
             _ => {}
         }
     }
     let mut found = Vec::new();
-    walk("result", result, &mut found);
+    walk(("", "result"), result, take, &mut found);
     found
 }
 
+/// The objects of a result, under the names that their files get.
+pub fn named_objects(result: &Value) -> Vec<KeptPart<Rc<dyn Object>>> {
+    parts_of(result, &|value| match value {
+        Value::Object(object) => Some(object.clone()),
+        _ => None,
+    })
+}
+
 /// Arrays of maps of plain values in a result by the names of their files.
-fn named_tables(result: &Value) -> Vec<(String, &Value)> {
+fn named_tables(result: &Value) -> Vec<KeptPart<&Value>> {
     fn plain(row: &Value) -> bool {
         let held = |cell: &Value| {
             !matches!(cell, Value::Array(_) | Value::Map(_) | Value::Object(_) | Value::Tensor(_) | Value::Callback(_))
         };
         matches!(row, Value::Map(cells) if !cells.is_empty() && cells.values().all(held))
     }
-    fn walk<'a>(name: &str, value: &'a Value, found: &mut Vec<(String, &'a Value)>) {
-        match value {
-            Value::Map(map) => {
-                for (key, inner) in map {
-                    let inner_name = if name == "result" { key.clone() } else { format!("{name}-{key}") };
-                    walk(&file_name(&inner_name), inner, found);
-                }
-            }
-            Value::Array(rows) if !rows.is_empty() && rows.iter().all(plain) => found.push((name.into(), value)),
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    walk("result", result, &mut found);
-    found
+    parts_of(result, &|value| match value {
+        Value::Array(rows) if !rows.is_empty() && rows.iter().all(plain) => Some(value),
+        _ => None,
+    })
 }
 
-/// `name.ending`, or `name-2.ending` and so on where this process wrote that. What an earlier process of the run left is written again under the
+/// `name.ending`, or `name-2.ending` and so on where this process wrote that or a run keeps it for itself. What an earlier process of the run left is written again under the
 /// same name.
 pub fn free_name(cx: &Cx, name: &str, ending: &str) -> Result<String> {
     let mut file = format!("{name}.{ending}");
     let mut number = 1;
-    while cx.has_written(&cx.writable(&file)?) {
+    while RESERVED.contains(&file.as_str()) || cx.has_written(&cx.writable(&file)?) {
         number += 1;
         file = format!("{name}-{number}.{ending}");
     }

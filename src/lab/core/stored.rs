@@ -151,6 +151,14 @@ impl Disk {
         let mut body = key.to_le_bytes().to_vec();
         body.extend(done);
         body.push(END);
+        if body.len() > LONGEST {
+            let what = format!(
+                "a call would write down {} MB in one piece, and {} MB are the most",
+                body.len() >> 20,
+                LONGEST >> 20
+            );
+            return Err(Error::new(ErrorKind::Journal, what).hint("fewer images at once: `batch` of the call"));
+        }
         let mut record = (body.len() as u32).to_le_bytes().to_vec();
         record.extend(digest_of(self.length.get(), &body));
         record.extend(crc32fast::hash(&record).to_le_bytes());

@@ -393,7 +393,7 @@ fn tensor_summary(tensor: &Tensor) -> String {
 
 /// "0.0 to 1.0, 3 NaN, 1 infinite"
 fn tensor_range(tensor: &Tensor) -> Result<String> {
-    let whole = matches!(tensor.kind(), tch::Kind::Int64 | tch::Kind::Int | tch::Kind::Uint8 | tch::Kind::Bool);
+    let whole = is_whole(tensor.kind());
     let show = |x: f64| if whole { format!("{x}") } else { number(x) };
     let (lo, hi, nan, infinite) = if whole {
         let values = tensor.f_to_kind(tch::Kind::Int64)?;
@@ -419,10 +419,23 @@ fn tensor_range(tensor: &Tensor) -> Result<String> {
 }
 
 fn tensor_json(tensor: &Tensor) -> serde_json::Value {
-    let flat = tensor.to_device(tch::Device::Cpu).to_kind(tch::Kind::Double).reshape([-1]);
-    let values: Vec<f64> = Vec::try_from(&flat).unwrap_or_default();
-    let integer = matches!(tensor.kind(), tch::Kind::Int64 | tch::Kind::Int | tch::Kind::Uint8 | tch::Kind::Bool);
-    let values: Vec<serde_json::Value> =
-        values.into_iter().map(|x| if integer { json!(x as i64) } else { Value::Float(x).json() }).collect();
-    json!({ "shape": tensor.size(), "values": values })
+    match tensor_values(tensor) {
+        Ok(values) => json!({ "shape": tensor.size(), "values": values }),
+        // A result that says so is more than a process that ends.
+        Err(error) => json!({ "shape": tensor.size(), "values": null, "error": error.message }),
+    }
+}
+
+fn tensor_values(tensor: &Tensor) -> Result<Vec<serde_json::Value>> {
+    let flat = |kind| tensor.f_to_device(tch::Device::Cpu)?.f_to_kind(kind)?.f_reshape([-1]);
+    Ok(match is_whole(tensor.kind()) {
+        true => Vec::<i64>::try_from(&flat(tch::Kind::Int64)?)?.into_iter().map(|x| json!(x)).collect(),
+        false => Vec::<f64>::try_from(&flat(tch::Kind::Double)?)?.into_iter().map(|x| Value::Float(x).json()).collect(),
+    })
+}
+
+/// Whether a tensor of this kind holds whole numbers, or truths.
+pub fn is_whole(kind: tch::Kind) -> bool {
+    use tch::Kind;
+    matches!(kind, Kind::Int64 | Kind::Int | Kind::Int16 | Kind::Int8 | Kind::Uint8 | Kind::Bool)
 }

@@ -334,6 +334,10 @@ fn download(cx: &Cx, remote: &Remote, part: &Path, open: &Open) -> Result<()> {
         return Err(Error::new(ErrorKind::File, format!("{} is being fetched by another viva", remote.file))
             .hint("wait for it, or stop it"));
     }
+    // Whoever held it has moved it to its place since it was opened.
+    if moved(&file, part) {
+        return download(cx, remote, part, open);
+    }
     let mut resumed = file.metadata().map_err(at)?.len() > 0;
     loop {
         let came = receive(cx, remote, &mut file, open);
@@ -361,6 +365,21 @@ fn download(cx: &Cx, remote: &Remote, part: &Path, open: &Open) -> Result<()> {
     let (Sum::File(sha256) | Sum::Content(sha256)) = remote.sha256;
     Err(Error::new(ErrorKind::File, format!("{}: what came is not the published file", remote.url))
         .hint(format!("its SHA-256 should be {sha256}; try again, or fetch it by hand")))
+}
+
+/// Whether a path stands for another file than this one, or for none.
+fn moved(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let same = |(a, b): (std::fs::Metadata, std::fs::Metadata)| (a.dev(), a.ino()) == (b.dev(), b.ino());
+        !file.metadata().ok().zip(path.metadata().ok()).is_some_and(same)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        false
+    }
 }
 
 /// Bytes by which a file that was packed again may exceed its published size.

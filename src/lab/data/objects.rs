@@ -394,6 +394,7 @@ fn list_table(cx: &Cx, folder: &Path, table: &Path) -> Result<Vec<Listed>> {
         let (line, row) = row?;
         let (class, file) = (&row[class], &row[file]);
         let path = folder.join(file);
+        cx.check_read(&path)?;
         budget.take(256 + 4 * file.len() as u64, "its rows").map_err(|e| e.at(table))?;
         if let Some(before) = seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone()), line) {
             return Err(Error::file(table, format!("{file} stands there twice, in lines {before} and {line}")));

@@ -107,28 +107,41 @@ fn parts(folder: &Path, paths: Vec<PathBuf>, split: Option<&str>) -> Result<Vec<
         return Err(Error::file(other, format!("a file beside the shards of {wanted:?}"))
             .hint(format!("say which are meant: `split: {wanted:?}`, or name the file")));
     }
-    let (mut numbers, mut counts) = (vec![], vec![]);
-    let mut own: Vec<PathBuf> = vec![];
-    for path in &paths {
-        if let Some((_, number, count)) = numbered_part(path).filter(|(part, ..)| *part == wanted) {
-            numbers.push(number);
-            counts.push(count);
-            own.push(path.clone());
+    let of_part = |path: &PathBuf| {
+        let (part, number, count) = numbered_part(path)?;
+        (part == wanted).then(|| (number, count, path.clone()))
+    };
+    // Names need not be as wide as each other.
+    let mut own: Vec<(usize, usize, PathBuf)> = paths.iter().filter_map(of_part).collect();
+    own.sort();
+    let Some((of_first, of)) = own.first().map(|(number, count, _)| (*number, *count)) else { return Ok(vec![]) };
+    let range = "\"train-{00000..00009}-of-00010.parquet\"";
+    if let Some((_, other, path)) = own.iter().find(|(_, count, _)| *count != of) {
+        return Err(Error::file(path, format!("one of {other} shards, and {} is one of {of}", own[0].2.display()))
+            .hint(format!(
+                "shards of two data sets lie in one folder: name those that are meant by a range, {range}"
+            )));
+    }
+    if let Some([(number, _, one), (.., other)]) = own.windows(2).find(|two| two[0].0 == two[1].0) {
+        return Err(Error::file(folder, format!("{} and {} are both number {number}", one.display(), other.display()))
+            .hint(format!("name those that are meant by a range, {range}")));
+    }
+    // Most count from 0, some from 1.
+    let first = usize::from(of_first > 0 && own.iter().any(|(number, ..)| *number == of));
+    let missing: Vec<usize> = (first..of.min(MOST_SHARDS) + first)
+        .filter(|wanted| own.binary_search_by(|(number, ..)| number.cmp(wanted)).is_err())
+        .collect();
+    match missing.first() {
+        None if own.len() == of => Ok(own.into_iter().map(|(.., path)| path).collect()),
+        missing => {
+            let missing = missing.copied().unwrap_or(of);
+            Err(Error::file(
+                folder,
+                format!("{} of {of} shards of {wanted:?} are there; number {missing} is missing", own.len()),
+            )
+            .hint(format!("fetch it; those that are there can be named by a range, {range}")))
         }
     }
-    if let Some(at) = counts.iter().position(|count| *count != counts[0]) {
-        return Err(Error::file(&own[at], format!("one of {} shards, and {} is one of {}", counts[at], own[0].display(), counts[0]))
-            .hint("shards of two data sets lie in one folder: name those that are meant by a range, \"train-{00000..00009}-of-00010.parquet\""));
-    }
-    if own.len() != counts[0] || numbers.iter().enumerate().any(|(place, number)| place != *number) {
-        let missing = (0..counts[0].min(MOST_SHARDS)).find(|number| !numbers.contains(number)).unwrap_or(counts[0]);
-        return Err(Error::file(
-            folder,
-            format!("{} of {} shards of {wanted:?} are there; number {missing} is missing", own.len(), counts[0]),
-        )
-        .hint("fetch it; those that are there can be named by a range, \"train-{00000..00003}-of-00010.parquet\""));
-    }
-    Ok(own)
 }
 
 /// `a{08..11}b` as a08b, a09b, a10b, a11b.
@@ -247,8 +260,20 @@ mod tests {
             (of(&two, None), of(&both, Some("b")), of(&["x.parquet", "y.parquet"], None)),
             (Ok(2), Ok(1), Ok(2))
         );
+        let plain: Vec<String> = (0..12).map(|number| format!("a-{number}-of-12.tar")).collect();
+        let mut sorted = plain.clone();
+        sorted.sort();
+        let found = parts(Path::new("f"), sorted.iter().map(PathBuf::from).collect(), None).expect("all are there");
+        assert_eq!(found, plain.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(of(&["a-1-of-2.tar", "a-2-of-2.tar"], None), Ok(2));
         for (names, split, words) in [
             (&two[1..], None, "1 of 2 shards of \"a\" are there; number 0 is missing"),
+            (&["a-1-of-3.tar", "a-3-of-3.tar"][..], None, "2 of 3 shards of \"a\" are there; number 2 is missing"),
+            (
+                &["a-0-of-2.tar", "a-00-of-2.tar", "a-1-of-2.tar"][..],
+                None,
+                "a-0-of-2.tar and a-00-of-2.tar are both number 0",
+            ),
             (&both[..], None, "holds the parts \"a\", \"b\""),
             (&both[..], Some("c"), "there is no \"c\" part"),
             (&["a-00000-of-00001.parquet", "x.parquet"][..], None, "a file beside the shards"),

@@ -1,7 +1,7 @@
 //! Shards in the manner of WebDataset: tar files in which the files of a sample stand together and differ in their endings. `0007.jpg`
 //! and `0007.cls` are a picture and its label. An index of where pictures lie is made first, so that any can be read by itself.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -126,7 +126,7 @@ fn index(shard: usize, path: &Path, stop: &AtomicBool) -> Result<Index> {
     let mut end = 0;
     // Samples stand together, so one that comes back is another of the same name, or a shard that was put together wrongly.
     let (mut key, mut sample) = (String::new(), Sample::default());
-    let mut seen: BTreeMap<String, ()> = BTreeMap::new();
+    let mut seen: BTreeSet<String> = BTreeSet::new();
     for entry in archive.entries_with_seek().map_err(failed)? {
         if stop.load(Ordering::Relaxed) {
             return Err(Error::interrupted());
@@ -142,7 +142,7 @@ fn index(shard: usize, path: &Path, stop: &AtomicBool) -> Result<Index> {
         let Some((stem, ending)) = name.to_str().and_then(sample_and_ending) else { continue };
         if stem != key {
             finish(path, &key, std::mem::take(&mut sample), &mut found)?;
-            if seen.insert(stem.to_string(), ()).is_some() {
+            if !seen.insert(stem.to_string()) {
                 return Err(Error::file(&inside(), "its sample stands in two places of the shard").hint(
                     "the files of a sample stand together, as `tar --sort=name` and WebDataset's writers put them",
                 ));

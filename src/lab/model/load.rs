@@ -117,8 +117,11 @@ pub(super) fn check_normalisation(
             )));
         }
     }
-    if std.iter().flatten().any(|s| *s <= 0.0) {
-        return Err(Error::argument("`std` must be positive"));
+    if let Some(odd) = mean.iter().flatten().find(|m| !m.is_finite()) {
+        return Err(Error::argument(format!("`mean` must be finite numbers, got {odd}")));
+    }
+    if let Some(odd) = std.iter().flatten().find(|s| !(s.is_finite() && **s > 0.0)) {
+        return Err(Error::argument(format!("`std` must be positive and finite numbers, got {odd}")));
     }
     Ok(())
 }

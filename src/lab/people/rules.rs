@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::maths::quartiles::quantile;
+
 /// What a worker must do to count. Each can be switched off by the number that nobody falls below or rises above.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -56,16 +58,11 @@ pub struct Conduct {
 /// The names of the rules, in the order in which they are tried.
 pub const RULES: [&str; 7] = ["instructed", "gold", "unanswered", "seconds", "straight", "forbidden", "alike"];
 
-fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let n = sorted.len();
-    (n > 0).then(|| (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0)
-}
-
 impl Conduct {
     pub fn median_seconds(&self) -> Option<f64> {
-        median(&self.seconds)
+        let mut sorted = self.seconds.clone();
+        sorted.sort_by(f64::total_cmp);
+        (!sorted.is_empty()).then(|| quantile(&sorted, 0.5))
     }
 }
 

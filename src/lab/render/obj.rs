@@ -32,7 +32,7 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
     let mut surfaces = vec![];
     for material in &materials {
         cx.check()?;
-        surfaces.push(parts.surface(surface(file, material, textures)?));
+        surfaces.push(parts.surface(surface(cx, file, material, textures)?));
     }
     surfaces.push(parts.surface(Surface { colour: PLAIN, texture: None }));
     for material in &materials {
@@ -160,7 +160,7 @@ fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
         if !seen.borrow_mut().insert(library.canonicalize().unwrap_or_else(|_| library.clone())) {
             return Ok(Default::default());
         }
-        match bytes(cx, &library, MOST_OF_MATERIALS) {
+        match cx.check_read(&library).and_then(|()| bytes(cx, &library, MOST_OF_MATERIALS)) {
             Ok(materials) => tobj::load_mtl_buf(&mut BufReader::new(Watched(cx, &materials))),
             Err(error) => {
                 refused.set(library.exists().then_some(error));
@@ -198,7 +198,7 @@ fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
     Ok((models, materials))
 }
 
-fn surface(file: &Path, material: &tobj::Material, textures: &mut Textures) -> Result<Surface> {
+fn surface(cx: &Cx, file: &Path, material: &tobj::Material, textures: &mut Textures) -> Result<Surface> {
     let colour = Vec3::from(material.diffuse.unwrap_or([1.0; 3]));
     if !(colour.is_finite() && colour.min_element() >= 0.0 && colour.max_element() <= 1.0) {
         let what = format!("material {:?} has the colour {:?}", material.name, colour.to_array());
@@ -212,6 +212,7 @@ fn surface(file: &Path, material: &tobj::Material, textures: &mut Textures) -> R
         }
         Some(named) => {
             let path = file.parent().unwrap_or(Path::new("")).join(named.replace('\\', "/"));
+            cx.check_read(&path)?;
             Some(textures.read(file, &path)?)
         }
     };

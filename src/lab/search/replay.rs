@@ -1,4 +1,4 @@
-//! The images of a search along gradients brought back: a transcript keeps no pixels, so the search goes the same way again.
+//! The images of a search along gradients that kept none brought back: the search goes the same way again.
 
 use std::rc::Rc;
 

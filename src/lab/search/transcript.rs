@@ -571,13 +571,14 @@ impl Transcript {
         let numbers = self.numbers(name)?;
         let mut known: Vec<(f64, usize)> =
             numbers.into_iter().enumerate().filter_map(|(row, number)| Some((number?, row))).collect();
-        known.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        // What is no number is not the largest.
+        known.sort_by(|(a, _), (b, _)| a.is_nan().cmp(&b.is_nan()).then(b.total_cmp(a)));
         let rows: Vec<usize> = known.into_iter().take(n).map(|(_, row)| row).collect();
         Ok(self.select(&rows))
     }
 
     /// The images of all rows, `N x C x H x W`: as they stand, or where the search left them. They are read and
-    /// changed anew; a transcript holds no pixels.
+    /// changed anew, but for searches that keep the images that they came to.
     pub fn images(&self, cx: &Cx, after: bool) -> Result<Tensor> {
         let [c, h, w] = self.of.data.shape();
         if self.rows.is_empty() {

@@ -212,12 +212,18 @@ impl ClassifierTraining<'_> {
         self.save(call)
     }
 
+    /// Images that a part of a batch must have.
+    fn fewest(&self) -> usize {
+        1 + usize::from(self.module.layers.has_batch_norm())
+    }
+
     /// One step on one batch; its mean loss, if it is time to read it.
     fn step(&mut self, images: &Tensor, labels: &Tensor) -> Result<Option<f64>> {
         let (loss, gradients) = loop {
             match attempt(|| self.gradients(images, labels)) {
-                Err(error) if error.is_out_of_memory() && self.part > 1 => {
-                    let part = self.part.min(labels.numel()).div_ceil(2);
+                // Batch norm has no statistics of a single image.
+                Err(error) if error.is_out_of_memory() && self.part > self.fewest() => {
+                    let part = self.part.min(labels.numel()).div_ceil(2).max(self.fewest());
                     let batch_norm =
                         if self.module.layers.has_batch_norm() { "; batch norm sees the parts alone" } else { "" };
                     self.cx.warn(format!(
@@ -283,10 +289,17 @@ impl ClassifierTraining<'_> {
                 return Ok((loss.f_detach()?, differentiate(loss)?));
             }
             let (mut total, mut sum): (f64, Vec<Tensor>) = (0.0, vec![]);
-            for start in (0..n).step_by(self.part) {
-                let size = (self.part as i64).min(n - start);
+            let mut start = 0;
+            while start < n {
+                let left = n - start;
+                let size = match left - self.part as i64 {
+                    // A part that is too small for statistics goes along with the one before.
+                    more if more < self.fewest() as i64 => left,
+                    _ => self.part as i64,
+                };
                 let part = loss(&images.f_narrow(0, start, size)?, &labels.f_narrow(0, start, size)?, Reduction::Sum)?;
                 total += part.f_double_value(&[])?;
+                start += size;
                 let gradients = differentiate(part)?;
                 if sum.is_empty() {
                     sum = gradients;

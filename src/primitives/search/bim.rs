@@ -67,6 +67,9 @@ pub static BIM: Primitive = Primitive {
             return Err(Error::argument(format!("search::bim: {restarts} restarts at the image would go one way"))
                 .hint("`start: \"random\"` begins elsewhere each time"));
         }
+        if restarts.checked_mul(steps + 1).is_none_or(|turns| turns == u32::MAX) {
+            return Err(Error::argument("search::bim: more steps and restarts than can be counted"));
+        }
         Ok(Value::object(AnySearch(Rc::new(Bim { steps, step, schedule, gradient, start, restarts }))))
     },
 };

@@ -148,7 +148,7 @@ pub static IMAGES: Primitive = Primitive {
     ],
     options: &[],
     returns: "a tensor N x C x H x W",
-    notes: "Images are read and changed anew; a transcript holds no pixels.",
+    notes: "Images are read and changed anew: of most searches a transcript holds no pixels. Those of search::apgd and adam over pixels are the ones that the search left.",
     source: "",
     examples: &[Example {
         code: example!("t.filter(|row| row.id < 5).images(\"before\").shape"),

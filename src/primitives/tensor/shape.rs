@@ -1,7 +1,7 @@
 //! The same numbers in another shape.
 
 use super::SELF;
-use crate::core::{Cx, Error, Value};
+use crate::core::{Cx, Error, Value, is_whole};
 use crate::primitives::{Args, Example, Kind, Param, Primitive};
 
 pub static SHAPE: Primitive = Primitive {
@@ -101,7 +101,7 @@ pub static VALUES: Primitive = Primitive {
     examples: &[Example { code: "tensor::from([[1, 2], [3, 4]]).values()", result: "[1.0, 2.0, 3.0, 4.0]" }],
     run: |_cx: &Cx, args: &Args| {
         let x = args.tensor("x").f_reshape([-1])?;
-        if matches!(x.kind(), tch::Kind::Int64 | tch::Kind::Int | tch::Kind::Uint8 | tch::Kind::Bool) {
+        if is_whole(x.kind()) {
             return Ok(Value::ints(Vec::<i64>::try_from(&x.f_to_kind(tch::Kind::Int64)?)?));
         }
         Ok(Value::floats(Vec::<f64>::try_from(&x.f_to_kind(tch::Kind::Double)?)?))

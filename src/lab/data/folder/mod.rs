@@ -10,7 +10,7 @@ mod listing;
 mod synsets;
 mod tables;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use self::class_folders::PARTS;
 use self::list::list;
@@ -48,6 +48,9 @@ pub(super) fn load(
         listing.files = rows.iter().map(|&row| listing.files[row].clone()).collect();
         listing.labels = rows.iter().map(|&row| listing.labels[row]).collect();
     }
+    let elsewhere =
+        |file: &&PathBuf| file.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
+    listing.files.iter().filter(elsewhere).try_for_each(|file| cx.check_read(&root.join(file)))?;
     let (contents, oldest) = contents(cx, &root, &listing.files)?;
     cx.record_hashed(&root, oldest);
     let line = |(file, of): (&PathBuf, &PictureContents)| format!("{} {}\n", file.display(), of.digest.hex());
