@@ -39,6 +39,7 @@ viva run SCRIPT [--name value ...]    run a script; --help after it lists the sc
      --device D           cpu, cuda, cuda:1 (default: cuda where there is one)
      --devices 0,1        a process on each of these GPUs (cpu,cpu: two on the CPU), which examine a share of the rows each, put
                           together to the bytes of one process; viva doc machines
+     --shard I/N          examine only the I-th of N parts of the rows; also of viva run FOLDER
      --threads N          CPU threads (default: all cores)
      --fast               on a GPU: TF32, and sums in any order (default: single precision, the same bytes in every run)
      --memory SIZE        how much memory may be used, such as 8GB; of every command (default: three quarters of the machine's)
@@ -51,7 +52,6 @@ viva run SCRIPT [--name value ...]    run a script; --help after it lists the sc
      --json               print the results as JSON
 viva run FOLDER [--verify]            repeat the run of a run folder with the texts that it keeps, in a new folder;
                                       --verify compares the results with those in FOLDER
-     --shard I/N          examine only the I-th of N parts of the rows; viva doc machines
 viva merge DIR... [--out DIR]         put the shards of a run together: the same bytes as those of one process
      --mixed              although they ran on other devices or with other threads, which round otherwise
 viva submit --slurm SCRIPT --shards N [--out DIR] [--name value ...]
@@ -134,38 +134,48 @@ fn dispatch(arguments: Vec<OsString>) -> CommandOutcome {
         println!("{USAGE}");
         return Ok(());
     }
-    match words.first().map(String::as_str) {
-        Some("run") => {
-            let options = run::parse(rest)?;
-            match &options.devices {
-                Some(devices) if !options.help => devices::run(devices, &options),
-                _ => run::run(options),
-            }
-        }
-        Some("-e") => evaluate(rest),
-        Some("merge") => merge::main(rest),
-        Some("submit") => submit::main(rest),
-        Some("check") => check::main(rest),
-        Some("report") => report::main(rest),
-        Some("compare") => compare::main(rest),
-        Some("label") => label::main(rest),
-        Some("kernel") => kernel::main(rest),
-        Some("notebook") => notebook::main(rest),
-        Some("doc") => doc::main(rest),
-        Some("lsp") => crate::lsp::main(rest).map_err(CommandFailure::Plain),
-        Some("data") => data::main(rest),
-        Some("version" | "--version" | "-V") => version::main(rest),
+    let name = match words.first().map(String::as_str) {
         None | Some("help" | "--help" | "-h") => {
             println!("{USAGE}");
-            Ok(())
+            return Ok(());
         }
-        Some(other) => {
-            let commands = [
-                "run", "merge", "submit", "-e", "check", "report", "compare", "label", "kernel", "notebook", "doc",
-                "lsp", "data", "version", "help",
-            ];
-            Err(Error::argument(format!("there is no command {other:?}")).hint(suggestion(other, commands)).into())
+        Some("--version" | "-V") => "version",
+        Some(name) => name,
+    };
+    match COMMANDS.iter().find(|(known, _)| *known == name) {
+        Some((_, main)) => main(rest),
+        None => {
+            let known = COMMANDS.iter().map(|(known, _)| *known).chain(["help"]);
+            Err(Error::argument(format!("there is no command {name:?}")).hint(suggestion(name, known)).into())
         }
+    }
+}
+
+type CommandMain = fn(&[String]) -> CommandOutcome;
+
+static COMMANDS: [(&str, CommandMain); 14] = [
+    ("run", run_or_divide),
+    ("merge", merge::main),
+    ("submit", submit::main),
+    ("-e", evaluate),
+    ("check", check::main),
+    ("report", report::main),
+    ("compare", compare::main),
+    ("label", label::main),
+    ("kernel", kernel::main),
+    ("notebook", notebook::main),
+    ("doc", doc::main),
+    ("lsp", |rest| crate::lsp::main(rest).map_err(CommandFailure::Plain)),
+    ("data", data::main),
+    ("version", version::main),
+];
+
+/// `viva run`, in this process or in one for each device.
+fn run_or_divide(words: &[String]) -> CommandOutcome {
+    let options = run::parse(words)?;
+    match &options.devices {
+        Some(devices) if !options.help => devices::run(devices, &options),
+        _ => run::run(options),
     }
 }
 

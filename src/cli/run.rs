@@ -30,106 +30,32 @@ const OWN: [&str; 13] = [
 ];
 
 /// Runs what the options say.
-pub(super) fn run(mut options: RunOptions) -> CommandOutcome {
-    let begun = match going_on(&mut options)? {
-        Some(begun) if begun.is_finished() => return Ok(()),
-        begun => begun,
-    };
-    let mut repeat = repeating(&mut options)?;
-    let Some(script) = &options.script else {
-        let hint = match &options.written {
-            Some(path) => format!("--allow-write took {path} for its path: viva run SCRIPT --allow-write={path}"),
-            None => "viva run SCRIPT [--name value ...]".into(),
-        };
-        return Err(Error::argument("viva run needs a script").hint(hint).into());
-    };
-    let path = PathBuf::from(script);
-    let text = match &repeat {
-        Some(repeat) => repeat.script.clone(),
-        None => read_script(&path)?,
-    };
-    let changes = match (&begun, &options.resume) {
-        (Some(begun), Some(folder)) => changes(&options, begun, folder, &path, &text)?,
-        _ => vec![],
-    };
-
-    if options.help {
-        let ast = Session::new(Rc::new(context())).compile(script, &text)?;
-        print_help(&path, &text, &script_arguments(&ast));
+pub(super) fn run(options: RunOptions) -> CommandOutcome {
+    let Some(mut plan) = PlannedRun::read(options)? else { return Ok(()) };
+    if plan.options.help {
+        let ast = Session::new(Rc::new(context())).compile(&plan.name(), &plan.text)?;
+        print_help(&plan.script, &plan.text, &script_arguments(&ast));
         return Ok(());
     }
-    let folder = match (&options.resume, &options.out) {
-        (Some(folder), _) | (None, Some(folder)) => folder.clone(),
-        (None, None) => match options.shard {
-            None => Record::fresh_folder(&path),
-            Some(Shard { number, of }) => {
-                let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("run");
-                let wide = of.to_string().len();
-                PathBuf::from("runs").join(format!("{name}-shards")).join(format!("{number:0wide$}-of-{of}"))
-            }
-        },
-    };
-    let sandbox = held(&options, &path, repeat.is_some(), &folder)?;
-    // What comes to nothing leaves nothing behind.
-    checked(&options, script, &text).inspect_err(|_| sandbox.remove_made())?;
-    let asked = same_device(&options, begun.as_ref())
-        .and_then(|()| of_options(&options, repeat.as_ref().map(Repeat::device), &sandbox));
-    let mut cx = asked.inspect_err(|_| sandbox.remove_made())?;
-    if let Some(repeat) = &mut repeat {
-        cx.set_library(repeat.library());
-        if options.verify {
-            cx.set_verified(repeat.folder().to_path_buf());
-        }
-        repeat.see(&cx);
-    }
-    if let Some(shard) = options.shard {
-        cx.set_shard(shard);
-    } else if !options.merged.is_empty() {
-        let recorded = options
-            .merged
-            .iter()
-            .map(|(folder, begun)| RecordedShard { folder: folder.clone(), examinations: begun.examinations.clone() });
-        cx.set_merged(recorded.collect());
-    }
-    let record = match (&options.resume, &begun) {
-        (Some(_), Some(begun)) => Record::resume(&mut cx, folder, &path, begun, &text, &changes)?,
-        _ => Record::begin(&mut cx, folder, &path, &text)?,
-    };
-    match (&options.merges, &repeat) {
-        (Some(merges), _) => record.note(&cx, "merges", merges.clone())?,
-        (None, Some(repeat)) => record.note(&cx, REPEATS, repeat.note())?,
-        (None, None) => {}
-    }
-    let allowed = options.flags.words();
-    if !allowed.is_empty() {
-        record.note(&cx, "allowed", allowed.into())?;
-    }
+    let (cx, record) = plan.begin()?;
     let mut session = Session::new(Rc::new(cx));
     let leaving = stop_on_signals(session.cx(), |_| false);
     let cx = session.cx().clone();
-    let done = session.run(&path, &text);
+    let done = session.run(&plan.script, &plan.text);
     let (failure, reason): (CommandFailure, String) = match done {
-        Ok(result) => {
-            if let Some(repeat) = &repeat {
-                repeat.warn_of_other_inputs(&cx);
+        Ok(result) => match plan.finish(&cx, &record, &result) {
+            Ok(()) => {
+                report(&plan.options, &record, &result, cx.width());
+                return match plan.repeat.filter(|_| plan.options.verify) {
+                    Some(repeat) => repeat.verify(&cx, &record, plan.options.json),
+                    None => Ok(()),
+                };
             }
-            if let Some(begun) = &begun {
-                warn_of_changes(begun, &cx);
+            Err(error) => {
+                let reason = format!("failed: {error}");
+                (error.into(), reason)
             }
-            match question_sheets(&cx, &result).and_then(|()| record.finish(&cx, &result)) {
-                Ok(()) => {
-                    report(&options, &record, &result, cx.width());
-                    return match repeat.filter(|_| options.verify) {
-                        Some(repeat) => repeat.verify(&cx, &record, options.json),
-                        None => Ok(()),
-                    };
-                }
-                Err(error) => {
-                    let reason = format!("failed: {error}");
-                    (error.into(), reason)
-                }
-            }
-        }
+        },
         Err(diagnostic) if diagnostic.is_interruption() => {
             let signal = leaving.signal();
             (CommandFailure::Stopped(diagnostic, signal), "stopped".into())
@@ -139,21 +65,135 @@ pub(super) fn run(mut options: RunOptions) -> CommandOutcome {
             (diagnostic.into(), reason)
         }
     };
-    // Where even this can't be written, what was written before is still there.
-    let kept = record.fail(&cx, &reason).unwrap_or_else(|_| Manifest::read(record.folder()).is_ok());
-    if !kept {
-        eprintln!("nothing to go on with was done yet: {} is removed", record.folder().display());
-    } else if repeat.is_none() {
-        let word = |path: &Path| quoted(&path.display().to_string());
-        let again: String = options.words_again().iter().map(|flag| format!(" {}", quoted(flag))).collect();
-        let resume = format!("viva run {} --resume {}{again}", word(&path), word(record.folder()));
-        let mended = if reason == "stopped" { "" } else { " (and --changed, if a text was mended)" };
-        eprintln!("what was done so far is kept; go on with: {resume}{mended}");
-    }
-    if let Some(repeat) = &repeat {
-        repeat.name_what_it_read();
-    }
+    plan.leave(&cx, &record, &reason);
     Err(failure)
+}
+
+/// A run that is to begin, or to go on.
+struct PlannedRun {
+    options: RunOptions,
+    script: PathBuf,
+    text: String,
+    /// What it goes on with, and what has changed since.
+    begun: Option<Manifest>,
+    changes: Vec<ChangedText>,
+    repeat: Option<Repeat>,
+}
+
+impl PlannedRun {
+    /// Reads what is asked for; `None` where it was done before.
+    fn read(mut options: RunOptions) -> Result<Option<Self>, CommandFailure> {
+        let begun = match going_on(&mut options)? {
+            Some(begun) if begun.is_finished() => return Ok(None),
+            begun => begun,
+        };
+        let repeat = repeating(&mut options)?;
+        let Some(script) = &options.script else {
+            let hint = match &options.written {
+                Some(path) => format!("--allow-write took {path} for its path: viva run SCRIPT --allow-write={path}"),
+                None => "viva run SCRIPT [--name value ...]".into(),
+            };
+            return Err(Error::argument("viva run needs a script").hint(hint).into());
+        };
+        let script = PathBuf::from(script);
+        let text = match &repeat {
+            Some(repeat) => repeat.script.clone(),
+            None => read_script(&script)?,
+        };
+        let changes = match (&begun, &options.resume) {
+            (Some(begun), Some(folder)) => changes(&options, begun, folder, &script, &text)?,
+            _ => vec![],
+        };
+        Ok(Some(Self { options, script, text, begun, changes, repeat }))
+    }
+
+    fn name(&self) -> String {
+        self.script.display().to_string()
+    }
+
+    /// The run folder.
+    fn folder(&self) -> PathBuf {
+        match (&self.options.resume, &self.options.out, self.options.shard) {
+            (Some(folder), ..) | (None, Some(folder), _) => folder.clone(),
+            (None, None, None) => Record::fresh_folder(&self.script),
+            (None, None, Some(Shard { number, of })) => {
+                let name = self.script.file_stem().and_then(|stem| stem.to_str()).unwrap_or("run");
+                let wide = of.to_string().len();
+                PathBuf::from("runs").join(format!("{name}-shards")).join(format!("{number:0wide$}-of-{of}"))
+            }
+        }
+    }
+
+    /// Holds the process, checks what a run can be refused for, and begins to record it.
+    fn begin(&mut self) -> Result<(Cx, Rc<Record>), CommandFailure> {
+        let (options, folder) = (&self.options, self.folder());
+        let sandbox = held(options, &self.script, self.repeat.is_some(), &folder)?;
+        // What comes to nothing leaves nothing behind.
+        checked(options, &self.name(), &self.text).inspect_err(|_| sandbox.remove_made())?;
+        let asked = same_device(options, self.begun.as_ref())
+            .and_then(|()| of_options(options, self.repeat.as_ref().map(Repeat::device), &sandbox));
+        let mut cx = asked.inspect_err(|_| sandbox.remove_made())?;
+        if let Some(repeat) = &mut self.repeat {
+            cx.set_library(repeat.library());
+            if options.verify {
+                cx.set_verified(repeat.folder().to_path_buf());
+            }
+            repeat.see(&cx);
+        }
+        if let Some(shard) = options.shard {
+            cx.set_shard(shard);
+        } else if !options.merged.is_empty() {
+            let recorded = options.merged.iter().map(|(folder, begun)| RecordedShard {
+                folder: folder.clone(),
+                examinations: begun.examinations.clone(),
+            });
+            cx.set_merged(recorded.collect());
+        }
+        let record = match (&options.resume, &self.begun) {
+            (Some(_), Some(begun)) => Record::resume(&mut cx, folder, &self.script, begun, &self.text, &self.changes)?,
+            _ => Record::begin(&mut cx, folder, &self.script, &self.text)?,
+        };
+        match (&options.merges, &self.repeat) {
+            (Some(merges), _) => record.note(&cx, "merges", merges.clone())?,
+            (None, Some(repeat)) => record.note(&cx, REPEATS, repeat.note())?,
+            (None, None) => {}
+        }
+        let allowed = options.flags.words();
+        if !allowed.is_empty() {
+            record.note(&cx, "allowed", allowed.into())?;
+        }
+        Ok((cx, record))
+    }
+
+    /// Writes down what the script came to, and what is to be said of it.
+    fn finish(&self, cx: &Cx, record: &Record, result: &Value) -> Result<(), Error> {
+        if let Some(repeat) = &self.repeat {
+            repeat.warn_of_other_inputs(cx);
+        }
+        if let Some(begun) = &self.begun {
+            warn_of_changes(begun, cx);
+        }
+        question_sheets(cx, result)?;
+        record.finish(cx, result)
+    }
+
+    /// Keeps what was done, and says how to go on with it.
+    fn leave(&self, cx: &Cx, record: &Record, reason: &str) {
+        // Where even this can't be written, what was written before is still there.
+        let kept = record.fail(cx, reason).unwrap_or_else(|_| Manifest::read(record.folder()).is_ok());
+        if !kept {
+            eprintln!("nothing to go on with was done yet: {} is removed", record.folder().display());
+        } else if self.repeat.is_none() {
+            let word = |path: &Path| quoted(&path.display().to_string());
+            let again: String = self.options.words_again().iter().map(|flag| format!(" {}", quoted(flag))).collect();
+            let resume = format!("viva run {} --resume {}{again}", word(&self.script), word(record.folder()));
+            let mended = if reason == "stopped" { "" } else { " (and --changed, if a text was mended)" };
+            eprintln!("what was done so far is kept; go on with: {resume}{mended}");
+        }
+        if let Some(repeat) = &self.repeat {
+            repeat.name_what_it_read();
+        }
+    }
 }
 
 /// Says what an earlier process of this run had computed from something else.

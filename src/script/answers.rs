@@ -8,7 +8,7 @@ use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, FuncRegistration, Map, 
 use super::value::ErrorHandle;
 use crate::core::Error;
 
-type EvalResult<T> = Result<T, Box<EvalAltResult>>;
+pub(super) type EvalResult<T> = Result<T, Box<EvalAltResult>>;
 
 pub fn register(engine: &mut Engine) {
     let pure = |name: &str| FuncRegistration::new(name).with_purity(true);

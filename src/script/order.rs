@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 
 use rhai::{Array, Dynamic, Engine, FuncRegistration};
 
+use super::answers::EvalResult;
 use super::arithmetic::refused;
 use super::kinds::{article, kind};
 
-type EvalResult<T> = Result<T, Box<rhai::EvalAltResult>>;
-type Comparison = fn(&Dynamic, &Dynamic) -> Ordering;
+type ElementOrder = fn(&Dynamic, &Dynamic) -> Ordering;
 
 pub fn register(engine: &mut Engine) {
     for (sort, order, descending) in [("sort", "order", false), ("sort_desc", "order_desc", true)] {
@@ -35,7 +35,7 @@ fn sorted(name: &str, array: &mut Array, descending: bool) -> EvalResult<()> {
 }
 
 /// How the elements of an array are compared; refused where some have no order.
-fn comparison(name: &str, array: &Array) -> EvalResult<Comparison> {
+fn comparison(name: &str, array: &Array) -> EvalResult<ElementOrder> {
     let is_number = |x: &Dynamic| x.is_int() || x.is_float();
     let is_text = |x: &Dynamic| x.is_string() || x.is_char();
     if let Some(place) = array.iter().position(|x| x.as_float().is_ok_and(f64::is_nan)) {
