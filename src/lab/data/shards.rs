@@ -175,7 +175,7 @@ impl<P> Default for Indexed<P> {
     }
 }
 
-impl<P> Indexed<P> {
+impl<P: Clone> Indexed<P> {
     pub fn push(&mut self, picture: P, label: i64, contents: PictureContents) {
         self.pictures.push(picture);
         self.labels.push(label);
@@ -195,8 +195,7 @@ impl<P> Indexed<P> {
         let digest = Digest::of(rows.iter().map(line).collect::<String>().as_bytes());
         let labels = rows.iter().map(|&row| self.labels[row]).collect();
         let contents = rows.iter().map(|&row| self.contents[row]).collect();
-        let mut pictures: Vec<Option<P>> = self.pictures.into_iter().map(Some).collect();
-        let pictures = rows.iter().filter_map(|&row| pictures[row].take()).collect();
+        let pictures = rows.iter().map(|&row| self.pictures[row].clone()).collect();
         (Self { pictures, labels, contents }, digest)
     }
 

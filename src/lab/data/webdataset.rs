@@ -30,6 +30,7 @@ const LARGEST_PICTURE: u64 = 1 << 30;
 const BLOCK: u64 = 512;
 
 /// A picture of a shard.
+#[derive(Clone)]
 struct StoredPicture {
     /// Which of the shards.
     shard: usize,

@@ -21,6 +21,7 @@ use crate::data::contents::PictureContents;
 use crate::data::shards::Indexed;
 
 /// A picture of a page that is unpacked.
+#[derive(Clone)]
 pub(super) struct StoredImage {
     /// Which of the pages.
     pub page: u32,
