@@ -311,7 +311,10 @@ impl Transcript {
             model: (plan.model.name.clone(), plan.model.digest()),
             closure: plan.model.opaque(),
             data: plan.data.clone(),
-            space: plan.space.describe(),
+            space: match plan.levels.is_empty() {
+                true => plan.space.describe(),
+                false => plan.space.describe_at_levels(),
+            },
             search: plan.search.describe(),
             identity: format!("{} {}", plan.space.identity(), plan.search.identity()),
             objective: plan.objective.clone(),

@@ -53,6 +53,11 @@ pub trait Space {
     /// How a script writes it: `translate(5)`.
     fn describe(&self) -> String;
 
+    /// The same where levels stand in place of what the space itself says of the size of its changes.
+    fn describe_at_levels(&self) -> String {
+        self.describe()
+    }
+
     /// How digests and random streams know it: as `describe` said it first, so that a better name changes no result.
     fn identity(&self) -> String {
         self.describe()

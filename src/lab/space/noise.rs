@@ -35,6 +35,13 @@ impl Space for Noise {
         }
     }
 
+    fn describe_at_levels(&self) -> String {
+        match self.bounds {
+            None => "noise()".into(),
+            Some(bounds) => format!("noise(#{{ bounds: {} }})", bounds.describe()),
+        }
+    }
+
     fn unit(&self) -> &'static str {
         "standard deviation of the noise"
     }
