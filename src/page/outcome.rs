@@ -280,7 +280,7 @@ impl<'a> PageResults<'a> {
                             @match object.get(field) {
                                 None => "",
                                 Some(value) if is_report => (self.report_cell(field, value, object, depth)),
-                                Some(value) => (self.value(field, value, depth + 1)),
+                                Some(value) => (self.value(&below_pointer("", field), value, depth + 1)),
                             }
                         } }
                     } }
@@ -311,7 +311,7 @@ impl<'a> PageResults<'a> {
                 (data.get("name").map_or(html! {}, scalar))
                 @if let Some(hash) = data.get("hash") { " " (scalar(hash)) }
             },
-            _ => self.value(field, value, depth + 1),
+            _ => self.value(&below_pointer("", field), value, depth + 1),
         }
     }
 }
@@ -341,7 +341,7 @@ fn shows(power: &Map<String, Json>) -> Markup {
     let needed = power.get("needed").and_then(Json::as_array).unwrap_or(&empty);
     html! {
         @match power.get("gap") {
-            Some(gap @ Json::Number(_)) => { "R_g - R_S = " (four(gap)) }
+            Some(gap @ Json::Number(_)) => { (inline("R_g - R_S", NO_LINKS)) " = " (four(gap)) }
             _ => "not known from images like these",
         }
         @for (gap, images) in needed.iter().filter_map(|row| row.get("gap").zip(row.get("images"))) {
@@ -384,7 +384,7 @@ fn verdict(test: &Map<String, Json>, report: &Map<String, Json>) -> Markup {
             Some(true) => span .badge.bad { (clean(head)) },
             _ => span .badge.plain { (clean(head)) },
         }
-        @if !rest.is_empty() { " " (clean(rest)) }
+        @if !rest.is_empty() { " " (inline(rest, NO_LINKS)) }
     }
 }
 
