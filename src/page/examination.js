@@ -21,7 +21,7 @@ for (const place of document.querySelectorAll("[data-examination]")) {
     if (name) element.className = name;
     return element;
   };
-  const short = (x) => (typeof x === "number" ? String(Number(x.toPrecision(4))) : String(x));
+  const short = (x) => (typeof x === "number" && !Number.isInteger(x) ? String(Number(x.toPrecision(4))) : String(x));
   const factorText = (i, q) => {
     const { choices, unit } = data.factors[i];
     const x = data.settings[i][q];
@@ -72,8 +72,8 @@ for (const place of document.querySelectorAll("[data-examination]")) {
     }
   };
 
-  const ticks = (lo, hi, most) => {
-    const raw = (hi - lo) / most;
+  const ticks = (lo, hi, most, whole) => {
+    const raw = Math.max((hi - lo) / most, whole ? 1 : 0);
     const unit = 10 ** Math.floor(Math.log10(raw));
     const step = [1, 2, 5, 10].map((m) => m * unit).find((s) => s >= raw);
     const all = [];
@@ -133,7 +133,7 @@ for (const place of document.querySelectorAll("[data-examination]")) {
         pen.fillText(text, px(i), bottom + 17);
       });
     } else {
-      for (const t of ticks(x0, x1, Math.max(2, width / 90))) pen.fillText(short(t), px(t), bottom + 17);
+      for (const t of ticks(x0, x1, Math.max(2, width / 90), !factor)) pen.fillText(short(t), px(t), bottom + 17);
     }
     const unit = factor && factor.unit ? ` (${factor.unit})` : "";
     pen.fillText((factor ? factor.name : "question") + unit, (left + right) / 2, height - 7);

@@ -274,6 +274,14 @@ fn single(x: f32) -> Json {
     }
 }
 
+/// A factor's number: a whole one, such as what chance drew, with all its digits.
+fn setting(x: f64) -> Json {
+    match x.fract() == 0.0 && x.abs() < (1u64 << f64::MANTISSA_DIGITS) as f64 {
+        true => (x as i64).into(),
+        false => single(x as f32),
+    }
+}
+
 /// Column by column.
 fn told(
     transcript: &Transcript,
@@ -287,8 +295,8 @@ fn told(
         pictured.into_iter().flatten().enumerate().map(|(i, (pair, _))| (*pair, i)).collect();
     let column =
         |of: &dyn Fn(usize, usize) -> Json| kept.iter().map(|&(place, question)| of(place, question)).collect::<Json>();
-    let settings = (0..width)
-        .map(|factor| column(&|at, question| single(listed[at].asked.settings[question * width + factor] as f32)));
+    let settings =
+        (0..width).map(|factor| column(&|at, question| setting(listed[at].asked.settings[question * width + factor])));
     json!({
         "object": column(&|at, _| at.into()),
         "number": column(&|_, question| (question + 1).into()),
