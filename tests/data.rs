@@ -427,7 +427,7 @@ fn folders_name_their_classes_in_three_ways() -> Outcome {
         Ok(())
     };
     for (name, level) in
-        [("by/dog/1.png", 10), ("by/cat/1.png", 20), ("by/cat/2.png", 30), ("flat/a.png", 40), ("flat/b.png", 50)]
+        [("by/dog/1.png", 110), ("by/cat/1.png", 120), ("by/cat/2.png", 130), ("flat/a.png", 40), ("flat/b.png", 50)]
     {
         save(name, level)?;
     }
@@ -435,7 +435,7 @@ fn folders_name_their_classes_in_three_ways() -> Outcome {
     let get = |name: &str| load(&cx, &path(name).display().to_string(), &Load::default());
     let by = get("by")?;
     assert_eq!((by.classes(), by.labels()), (&["cat".to_string(), "dog".to_string()][..], &[0, 0, 1][..]));
-    assert_eq!((by.shape(), byte(pixels(&by, 2)?[47])), ([3, 4, 4], 10));
+    assert_eq!((by.shape(), byte(pixels(&by, 2)?[47])), ([3, 4, 4], 110));
     assert!(message(get("flat")).contains("images without labels"));
     std::fs::write(path("flat/labels.json"), r#"{"a.png": "yes", "b.png": "no"}"#)?;
     let json = get("flat")?;

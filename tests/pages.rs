@@ -239,7 +239,7 @@ fn reports_stand_side_by_side() {
         "badge bad\">said",
         "interval test, which does not count",
         "badge plain\">left",
-        "R_g - R_S = 0.0312; 0.001 needs about 380,000 images",
+        "<var>R<sub>g</sub></var> - <var>R<sub>S</sub></var> = 0.0312; 0.001 needs about 380,000 images",
         "new field",
         "1, 2.5",
         "rolled",
