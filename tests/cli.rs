@@ -251,3 +251,16 @@ fn files_of_results_are_found_by_what_they_hold() {
     assert!(!pages.status.success() && err(&pages).contains("not a page of viva's"), "{}", err(&pages));
     assert_eq!(std::fs::read_to_string(folder.path().join("index.html")).expect("kept"), "mine");
 }
+
+/// Who repeats a run with another seed to see what changes is told where nothing can.
+#[test]
+fn a_seed_that_decides_nothing_is_told_of() {
+    for (script, told) in [("tensor::normal([2], #{ seed: 1 }).sum()", true), ("tensor::normal([2]).sum()", false)] {
+        let folder = folder_with(script);
+        for (seed, of_this) in [("3", told), ("0", false)] {
+            let done = viva(folder.path(), &["run", "script.rhai", "--seed", seed, "--out", seed]);
+            assert!(done.status.success(), "{}", err(&done));
+            assert_eq!(err(&done).contains("--seed 3 decided nothing"), of_this, "{script}, {seed}: {}", err(&done));
+        }
+    }
+}

@@ -173,6 +173,13 @@ impl PlannedRun {
         if let Some(begun) = &self.begun {
             warn_of_changes(begun, cx);
         }
+        if let Some(seed) = self.options.seed.filter(|seed| *seed != 0)
+            && !cx.depends_on_seed()
+        {
+            cx.warn(format!(
+                "--seed {seed} decided nothing: every call of this script that draws at random has a `seed` of its own"
+            ));
+        }
         question_sheets(cx, result)?;
         record.finish(cx, result)
     }

@@ -72,6 +72,20 @@ fn recipes_say_what_their_transcripts_say() {
     );
 }
 
+/// Where nothing is to be said of a transcript its factors are drawn all the same.
+#[test]
+fn marginals_of_what_needs_no_caution_are_drawn() {
+    truths(
+        r#"
+        import "std/examiner" as examiner;
+        let ds = data::glyphs(#{ n: 60, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(48), net::relu(), net::linear(10)], epochs: 60, lr: 0.01, seed: 1 });
+        let t = examine(f, ds, #{ space: space::rotate(20, #{ fill: 0.0 }), search: search::random(#{ questions: 8 }), seed: 1 });
+        #{ healthy: t.cautions.is_empty(), drawn: examiner::marginals(t, ["angle"]).cautions.is_empty() }
+        "#,
+    );
+}
+
 /// Cells are told apart by both names, and pairs of pictures are shown.
 #[test]
 fn answers_of_people_stand_where_they_belong() {

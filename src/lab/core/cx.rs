@@ -373,6 +373,11 @@ impl Cx {
         self.streams.set_seed(seed);
     }
 
+    /// Whether any call's random numbers hung on the run's seed.
+    pub fn depends_on_seed(&self) -> bool {
+        self.streams.has_ever_drawn()
+    }
+
     /// A call's own seed: from the run's seed, the call's name and arguments, and how often this identical call was made.
     pub fn call_seed(&self, name: &str, arguments: Digest) -> u64 {
         self.streams.call_seed(name, arguments, self.is_noted())

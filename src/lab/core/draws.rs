@@ -20,6 +20,8 @@ pub(super) struct Streams {
     drawn: RefCell<Vec<Digest>>,
     /// Whether anything drew since `begin`.
     drew: Cell<bool>,
+    /// Whether anything ever drew.
+    ever: Cell<bool>,
     /// What the seed was set to since it was taken.
     pub seeded: Cell<Option<u64>>,
 }
@@ -43,6 +45,7 @@ impl Streams {
         let stream = Digest::of_parts(&[&self.seed.get().to_le_bytes(), &call.0, &count.to_le_bytes()]);
         *count += 1;
         self.drew.set(true);
+        self.ever.set(true);
         if noted {
             self.drawn.borrow_mut().push(call);
         }
@@ -67,6 +70,10 @@ impl Streams {
 
     pub fn begin(&self) {
         self.drew.set(false);
+    }
+
+    pub fn has_ever_drawn(&self) -> bool {
+        self.ever.get()
     }
 
     pub fn has_drawn(&self) -> bool {
