@@ -42,6 +42,12 @@ fn numbers_behave_as_researchers_expect() {
         ("[\"b\", \"a\", \"c\"].order_desc()", "[c, b, a]"),
         ("min(0.0/0, 1.0).is_nan() && max(2, 0.0/0).is_nan()", "true"),
         ("(-2.7).to_int() + 2.7.to_int()", "0"),
+        ("(-9223372036854775808.0).to_int() < 0", "true"),
+        (
+            "let a = []; for i in 0..60 { a.push(9007199254740993 + i % 7); a.push(9007199254740992.0 + i % 5 * 2); } a.sort(); a[0] == 9007199254740992.0 && a[119] == 9007199254741000.0",
+            "true",
+        ),
+        ("let a = [2, 1.5, -1, 1.5e300, -2.5]; a.sort_desc(); a", "[1.5e300, 2, 1.5, -1, -2.5]"),
     ] {
         assert_eq!(value(text).summary(), expected, "{text}");
     }
@@ -57,6 +63,9 @@ fn what_has_no_order_or_is_no_int_is_refused() {
         ("(0.0/0).to_int()", "NaN is no int"),
         ("1e300.to_int()", "1e300 is no int"),
         ("sleep(0.0/0)", "NaN is no number of seconds"),
+        ("const V = [2, 1]; V.sort()", "constant"),
+        ("tensor::permutation(3) * 9223372036854775807", "beyond what 64 bits hold"),
+        ("let p = tensor::permutation(3) * 4611686018427387904; p + p", "beyond what 64 bits hold"),
         ("(0..3).filter(|i| i > 0)", "a range has no `filter`"),
     ] {
         let error = error(text);
@@ -239,7 +248,8 @@ fn check_finds_mistakes_without_running() {
                 for law in if x.len > 1 { [x] } else { [] } { print(law + laww); }\n\
                 space::pixels(#{ radius: 0.1 });\n\
                 f(1, 2);\n\
-                let s = space::pixels(\"l2\", #{ radius: 0.1 }); s.save(\"s.json\");\n";
+                let s = space::pixels(\"l2\", #{ radius: 0.1 }); s.save(\"s.json\");\n\
+                let c = |x| |a, b| a + b + x; fn int.twice(k) { this * k } c.call(1).call(2, 3.twice(2));\n";
     let ast = session.compile("test", text).expect("parses");
     let found: Vec<(usize, String)> = check(&session, &ast, text).into_iter().map(|f| (f.line, f.message)).collect();
     let lines: Vec<usize> = found.iter().map(|(line, _)| *line).collect();

@@ -419,6 +419,12 @@ except viva.Error as error:
 named = viva.run("""#{ "noise 0.1": plot::line([1, 2], #{ title: "first" }), "noise_0_1": plot::line([1, 3], #{ title: "second" }),
   "tab 1": [#{ v: 1, word: "nan" }, #{ v: 2, word: "dog" }], tab_1: [#{ v: 3 }], classes: ["inf", "dog"], numbers: [1.0, 1.0 / 0] }""", quiet=True, out="named")
 assert "first" in named["noise 0.1"].svg and "second" in named["noise_0_1"].svg
+other = viva.run('#{ "tab 1": [#{ v: 1 }], tab_1: 5 }', quiet=True, out="other")
+try:
+    other.table("tab_1")
+    assert False
+except KeyError as error:
+    assert "tab 1" in str(error), error
 assert len(named.table("tab 1")) == 2 and len(named.table("tab_1")) == 1
 assert list(named["classes"]) == ["inf", "dog"] and float(named["numbers"][1]) == float("inf"), named["classes"]
 words = named["tab 1"] if isinstance(named["tab 1"], list) else named["tab 1"].to_dict("records")

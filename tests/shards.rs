@@ -378,17 +378,16 @@ fn what_is_submitted_can_be_run_again() {
     std::fs::write(&tool, each).expect("written");
     std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).expect("allowed");
     let path = format!("{}:{}", bench.folder.path().display(), std::env::var("PATH").unwrap_or_default());
-    let send = || {
-        let output = Command::new("bash").arg(bench.at("sent/parallel.sh")).env("PATH", &path).output().expect("bash");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    };
+    let send = || Command::new("bash").arg(bench.at("sent/parallel.sh")).env("PATH", &path).output().expect("bash");
     // A merge that was stopped in the middle.
     std::fs::create_dir_all(bench.at("sent/merging")).expect("a folder");
     std::fs::write(bench.at("sent/merging/half"), "").expect("a file");
-    send();
+    let sent = send();
+    assert!(sent.status.success(), "{}", String::from_utf8_lossy(&sent.stderr));
     let first = written(&bench.at("sent/merged"));
     assert!(first.iter().any(|(name, _)| name == "results.json") && !bench.at("sent/merging").exists());
-    send();
+    let again = send();
+    assert!(!again.status.success() && String::from_utf8_lossy(&again.stdout).contains("is there already"));
     assert_eq!(written(&bench.at("sent/merged")), first);
 }
 

@@ -161,9 +161,8 @@ impl Dialogue {
                         self.has_partial = true;
                     }
                     // What an earlier line had done is not of this one.
-                    None if diagnostic.is_interruption() && std::mem::take(&mut self.has_partial) => {
-                        self.output.remark("nothing was done that could be kept: `partial` is () now");
-                        self.session.borrow_mut().set("partial", Value::Unit);
+                    None if diagnostic.is_interruption() && self.has_partial => {
+                        self.output.remark("nothing was done that could be kept: `partial` is of an earlier line");
                     }
                     None => {}
                 }

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::assist::{called, complete, signature};
-use crate::dialogue::{Dialogue, commands, stretches};
+use crate::dialogue::{Dialogue, commands, stretches, without_prompts};
 use crate::notebook::Bundle;
 use crate::primitives::PRIMITIVES;
 use crate::script::scan::is_word;
@@ -96,7 +96,8 @@ fn method(dialogue: &Dialogue, name: &str) -> Option<String> {
 }
 
 pub fn unfinished(dialogue: &Dialogue, code: &str) -> Json {
-    let text = &code[without_commands(dialogue, code)..];
+    let (code, _) = without_prompts(&dialogue.session.borrow(), code);
+    let text = &code[without_commands(dialogue, &code)..];
     match dialogue.session.borrow().compile("prompt", text) {
         _ if commands::asked(text.trim()).is_some() => json!({ "status": "complete" }),
         Ok(_) => json!({ "status": "complete" }),

@@ -4,9 +4,10 @@ use serde_json::{Value as Json, json};
 
 use super::document::{byte_of, range};
 use crate::script::scan::scan;
-use crate::script::{Session, check};
+use crate::script::{Session, check, check_cell};
 
-pub fn of(session: &Session, name: &str, text: &str) -> Vec<Json> {
+/// `is_cell`: whether the text is a cell of a notebook.
+pub fn of(session: &Session, name: &str, text: &str, is_cell: bool) -> Vec<Json> {
     let told = |bytes: std::ops::Range<usize>, message: &str| json!({ "range": range(text, bytes), "severity": 1, "source": "viva", "message": message });
     let ast = match session.compile(name, text) {
         Ok(ast) => ast,
@@ -26,6 +27,6 @@ pub fn of(session: &Session, name: &str, text: &str) -> Vec<Json> {
         let token = tokens.iter().find(|token| token.start <= start && start < token.end);
         start..token.map_or(start, |token| token.end)
     };
-    let findings = check(session, &ast, text);
+    let findings = if is_cell { check_cell(session, &ast, text) } else { check(session, &ast, text) };
     findings.iter().map(|finding| told(underlined(finding.line, finding.column), &finding.message)).collect()
 }

@@ -180,7 +180,12 @@ impl Server {
         for (address, open) in self.open.iter_mut().filter(|(_, open)| ready(open)) {
             open.changed = None;
             open.session.read_imports(&open.name, &open.text);
-            found.push((address.clone(), open.version, diagnostics::of(&open.session, &open.name, &open.text)));
+            let is_cell = address.starts_with("vscode-notebook-cell:");
+            found.push((
+                address.clone(),
+                open.version,
+                diagnostics::of(&open.session, &open.name, &open.text, is_cell),
+            ));
         }
         for (address, version, diagnostics) in found {
             self.publish(&address, version, diagnostics);

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::blocks::{blocks, comment};
 use crate::core::{Cx, Error, Result};
-use crate::dialogue::{Stretch, closed, ends_quietly, shown_statement, stretches};
+use crate::dialogue::{Stretch, closed, ends_quietly, shown_statement, stretches, without_prompts};
 use crate::script::Session;
 use crate::script::scan::scan;
 
@@ -176,9 +176,10 @@ pub(super) fn source(cell: &Json) -> Option<String> {
 
 /// A cell without its commands, which become comments, and those.
 fn code_of(session: &Session, text: &str) -> (String, Vec<String>) {
-    let all = stretches(session, text);
+    let (text, _) = without_prompts(session, text);
+    let all = stretches(session, &text);
     if let [Stretch { is_command: false, .. }] = all[..] {
-        return (text.into(), vec![]);
+        return (text.into_owned(), vec![]);
     }
     let last = all.iter().rposition(|stretch| !stretch.is_command && !stretch.text.trim().is_empty());
     let commands = all.iter().filter(|stretch| stretch.is_command).map(|stretch| stretch.text.trim().to_string());

@@ -114,10 +114,9 @@ fn held(words: &[&str], history: Option<&Path>) -> Result<Sandbox> {
 
 /// Does what was typed or pasted, piece by piece, until one fails.
 fn answer(dialogue: &mut Dialogue, text: &str) -> Next {
-    let pieces = {
-        let session = dialogue.session.borrow();
-        pieces(&session, &without_prompts(&session, text))
-    };
+    let (text, left_out) = without_prompts(&dialogue.session.borrow(), text);
+    dialogue.tell_of_answers(left_out);
+    let pieces = pieces(&dialogue.session.borrow(), &text);
     for piece in pieces {
         let typed = piece.trim();
         if typed.is_empty() {

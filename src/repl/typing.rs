@@ -19,7 +19,7 @@ use rustyline::{
 
 use crate::assist::{Completion, LONGEST, coloured, complete, signature, wide};
 use crate::dialogue::commands::{asked, shell_command};
-use crate::dialogue::{describes_what_follows, without_prompts};
+use crate::dialogue::{PROMPT, describes_what_follows, without_prompts};
 use crate::script::Session;
 use crate::script::scan::{Token, TokenKind, scan};
 use crate::term::{Paint, width};
@@ -142,7 +142,8 @@ struct Indenting {
 impl ConditionalEventHandler for Indenting {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext) -> Option<Cmd> {
         let line = context.line();
-        if context.pos() < line.len() || line.starts_with(COMMANDS) {
+        // What was copied from a session is told apart when it is read.
+        if context.pos() < line.len() || line.starts_with(COMMANDS) || line.starts_with(PROMPT) {
             return None;
         }
         if self.code == KeyCode::Enter {
@@ -264,7 +265,8 @@ impl Hinter for Typing {
             self.current.replace(gap.len() + found.current.start..gap.len() + found.current.end);
             return Some(Hint { shown: format!("{gap}{}", found.text), rest: None });
         }
-        if let Some(open) = still_open(line).filter(|open| open.len() + gap.len() < columns) {
+        let (own, _) = without_prompts(&self.session.borrow(), line);
+        if let Some(open) = still_open(&own).filter(|open| open.len() + gap.len() < columns) {
             return Some(Hint { shown: format!("{gap}{open}"), rest: None });
         }
         if !self.paint.enabled() || browsing || line.chars().count() < SHORTEST_BEGINNING || line.contains('\n') {
@@ -337,7 +339,8 @@ impl Highlighter for Typing {
 impl Validator for Typing {
     fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
         let session = self.session.borrow();
-        let text = &*without_prompts(&session, context.input());
+        let (text, _) = without_prompts(&session, context.input());
+        let text = &*text;
         let unfinished = match session.compile("prompt", text) {
             Err(diagnostic) => {
                 let command = asked(text).is_some() || shell_command(&session, text).is_some();

@@ -12,6 +12,8 @@ pub(super) type EvalResult<T> = Result<T, Box<EvalAltResult>>;
 
 pub fn register(engine: &mut Engine) {
     let pure = |name: &str| FuncRegistration::new(name).with_purity(true);
+    // A constant is not changed.
+    let changing = |name: &str| FuncRegistration::new(name).with_purity(false);
     pure("filter").register_into_engine(
         engine,
         |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<Array> {
@@ -45,57 +47,75 @@ pub fn register(engine: &mut Engine) {
     pure("index_of").register_into_engine(engine, move |asks: NativeCallContext, array: &mut Array, f: FnPtr| {
         place(asks, array, f, 0)
     });
-    engine.register_fn("drain", |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<Array> {
-        let (drained, left) = parted(&asks, "drain", array.clone(), &f)?;
-        *array = left;
-        Ok(drained)
-    });
-    engine.register_fn("retain", |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<Array> {
-        let (kept, removed) = parted(&asks, "retain", array.clone(), &f)?;
-        *array = kept;
-        Ok(removed)
-    });
+    changing("drain").register_into_engine(
+        engine,
+        |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<Array> {
+            let (drained, left) = parted(&asks, "drain", array.clone(), &f)?;
+            *array = left;
+            Ok(drained)
+        },
+    );
+    changing("retain").register_into_engine(
+        engine,
+        |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<Array> {
+            let (kept, removed) = parted(&asks, "retain", array.clone(), &f)?;
+            *array = kept;
+            Ok(removed)
+        },
+    );
     pure("filter").register_into_engine(
         engine,
         |asks: NativeCallContext, map: &mut Map, f: FnPtr| -> EvalResult<Map> {
             Ok(parted_map(&asks, "filter", map, &f)?.0)
         },
     );
-    engine.register_fn("drain", |asks: NativeCallContext, map: &mut Map, f: FnPtr| -> EvalResult<Map> {
-        let (drained, left) = parted_map(&asks, "drain", map, &f)?;
-        *map = left;
-        Ok(drained)
-    });
-    engine.register_fn("retain", |asks: NativeCallContext, map: &mut Map, f: FnPtr| -> EvalResult<Map> {
-        let (kept, removed) = parted_map(&asks, "retain", map, &f)?;
-        *map = kept;
-        Ok(removed)
-    });
+    changing("drain").register_into_engine(
+        engine,
+        |asks: NativeCallContext, map: &mut Map, f: FnPtr| -> EvalResult<Map> {
+            let (drained, left) = parted_map(&asks, "drain", map, &f)?;
+            *map = left;
+            Ok(drained)
+        },
+    );
+    changing("retain").register_into_engine(
+        engine,
+        |asks: NativeCallContext, map: &mut Map, f: FnPtr| -> EvalResult<Map> {
+            let (kept, removed) = parted_map(&asks, "retain", map, &f)?;
+            *map = kept;
+            Ok(removed)
+        },
+    );
     for name in ["sort", "sort_by"] {
-        engine.register_fn(name, |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<()> {
-            *array = sorted(&asks, array.clone(), &f)?;
-            Ok(())
-        });
+        changing(name).register_into_engine(
+            engine,
+            |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<()> {
+                *array = sorted(&asks, array.clone(), &f)?;
+                Ok(())
+            },
+        );
     }
     for name in ["order", "order_by"] {
         pure(name).register_into_engine(engine, |asks: NativeCallContext, array: &mut Array, f: FnPtr| {
             sorted(&asks, array.clone(), &f)
         });
     }
-    engine.register_fn("dedup", |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<()> {
-        let mut kept = Array::new();
-        for item in array.iter() {
-            let same = match kept.last() {
-                None => false,
-                Some(last) => truth("dedup", f.call_raw(&asks, None, [Dynamic::clone(last), item.clone()])?)?,
-            };
-            if !same {
-                kept.push(item.clone());
+    changing("dedup").register_into_engine(
+        engine,
+        |asks: NativeCallContext, array: &mut Array, f: FnPtr| -> EvalResult<()> {
+            let mut kept = Array::new();
+            for item in array.iter() {
+                let same = match kept.last() {
+                    None => false,
+                    Some(last) => truth("dedup", f.call_raw(&asks, None, [Dynamic::clone(last), item.clone()])?)?,
+                };
+                if !same {
+                    kept.push(item.clone());
+                }
             }
-        }
-        *array = kept;
-        Ok(())
-    });
+            *array = kept;
+            Ok(())
+        },
+    );
 }
 
 fn refused<T>(message: String, hint: &str) -> EvalResult<T> {

@@ -6,7 +6,7 @@ use rhai::{Dynamic, Engine, EvalAltResult, Position};
 
 use super::kinds::{article, kind};
 use super::value::{ErrorHandle, Handle, TensorHandle};
-use crate::core::{Error, Tensor, Value, attempt, cut};
+use crate::core::{Error, Tensor, Value, attempt, cut, is_whole};
 use crate::space::{AnySpace, composed};
 
 pub fn register(engine: &mut Engine) {
@@ -130,7 +130,7 @@ fn functions(engine: &mut Engine) {
         )*};
     }
     passing_nan_on!("min": f64::min, "max": f64::max);
-    engine.register_fn("to_int", |x: f64| match x.is_nan() || x.abs() >= LARGEST {
+    engine.register_fn("to_int", |x: f64| match !(-BEYOND_INTS..BEYOND_INTS).contains(&x) {
         true if x.is_nan() => refused("to_int: NaN is no int", "x.is_nan() asks first"),
         true => refused(&format!("to_int: {x:?} is no int"), "ints lie between -2^63 and 2^63"),
         false => Ok(x.trunc() as i64),
@@ -138,7 +138,7 @@ fn functions(engine: &mut Engine) {
 }
 
 /// 2^63, from which on a float is no int.
-const LARGEST: f64 = 9_223_372_036_854_775_808.0;
+pub(super) const BEYOND_INTS: f64 = 9_223_372_036_854_775_808.0;
 
 pub(super) fn refused<T>(what: &str, hint: &str) -> Result<T, Box<EvalAltResult>> {
     let error = Error::argument(what).hint(hint);
@@ -176,18 +176,21 @@ fn tensors(engine: &mut Engine) {
     macro_rules! operator {
         ($operator:literal, $between:ident, $scalar:ident, $reversed:expr) => {
             engine.register_fn($operator, |a: TensorHandle, b: TensorHandle| {
+                within($operator, &a.0, range_of(&b.0))?;
                 handle($operator, &a.0, &b.0.size(), || counting(&a).and_then(|a| a.$between(&*counting(&b)?)))
             });
             engine.register_fn($operator, |a: TensorHandle, b: f64| {
                 handle($operator, &a.0, &[], || counting(&a).and_then(|a| a.$scalar(b)))
             });
             engine.register_fn($operator, |a: TensorHandle, b: i64| {
+                within($operator, &a.0, Some((b, b)))?;
                 handle($operator, &a.0, &[], || counting(&a).and_then(|a| a.$scalar(b)))
             });
             engine.register_fn($operator, |a: f64, b: TensorHandle| {
                 handle($operator, &b.0, &[], || counting(&b).and_then(|b| $reversed(&b, a)))
             });
             engine.register_fn($operator, |a: i64, b: TensorHandle| {
+                within($operator, &b.0, Some((a, a)))?;
                 handle($operator, &b.0, &[], || counting(&b).and_then(|b| $reversed(&b, a)))
             });
         };
@@ -221,10 +224,38 @@ fn tensors(engine: &mut Engine) {
     comparison!(">=", f_ge_tensor, f_ge, f_le);
 }
 
-/// The numbers that a tensor stands for in arithmetic: a mask counts as 0 and 1.
+/// The least and the largest of a tensor of whole numbers.
+fn range_of(tensor: &Tensor) -> Option<(i64, i64)> {
+    if !is_whole(tensor.kind()) || tensor.kind() == tch::Kind::Bool || tensor.numel() == 0 {
+        return None;
+    }
+    let whole = tensor.f_to_kind(tch::Kind::Int64).ok()?;
+    Some((whole.f_min().ok()?.f_int64_value(&[]).ok()?, whole.f_max().ok()?.f_int64_value(&[]).ok()?))
+}
+
+/// Refuses whole numbers that 64 bits might not hold, where a tensor would begin at the other end.
+fn within(operator: &str, a: &Tensor, b: Option<(i64, i64)>) -> Result<(), Box<EvalAltResult>> {
+    let (Some(a), Some(b)) = (range_of(a), b) else { return Ok(()) };
+    let fits = [a.0, a.1].into_iter().flat_map(|a| [(a, b.0), (a, b.1)]).all(|(a, b)| match operator {
+        "+" => a.checked_add(b).is_some(),
+        "-" => a.checked_sub(b).is_some() && b.checked_sub(a).is_some(),
+        "*" => a.checked_mul(b).is_some(),
+        _ => true,
+    });
+    match fits {
+        true => Ok(()),
+        false => refused(
+            &format!("`{operator}`: whole numbers beyond what 64 bits hold"),
+            "a float makes floats of them: x * 2.0",
+        ),
+    }
+}
+
+/// The numbers that a tensor stands for in arithmetic: a mask counts as 0 and 1, and whole numbers have 64 bits.
 fn counting(tensor: &TensorHandle) -> Result<Rc<Tensor>, tch::TchError> {
     match tensor.0.kind() {
         tch::Kind::Bool => Ok(tensor.0.f_to_kind(tch::Kind::Float)?.into()),
+        kind if is_whole(kind) => Ok(tensor.0.f_to_kind(tch::Kind::Int64)?.into()),
         _ => Ok(tensor.0.clone()),
     }
 }

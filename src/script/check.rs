@@ -20,6 +20,16 @@ use crate::primitives::{Fallback, NAMESPACES, PRIMITIVES, Primitive, former};
 /// Unknown functions, variables, namespaces and option names, options written down with a value that does not fit, and calls with
 /// too many arguments or too few.
 pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
+    let mut findings = check_cell(session, ast, text);
+    let elsewhere = |one: &Finding| findings.iter().all(|known| (known.line, known.column) != (one.line, one.column));
+    let undeclared: Vec<Finding> = undeclared_variables(session, text).into_iter().filter(elsewhere).collect();
+    findings.extend(undeclared);
+    findings.sort_by_key(|finding| (finding.line, finding.column));
+    findings
+}
+
+/// The same of a part of a session, whose variables may have been declared before.
+pub fn check_cell(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
     let mut aliases: BTreeMap<String, Option<ImportedModule>> = BTreeMap::new();
     let scripts: BTreeSet<String> = ast.iter_functions().map(|f| f.name.to_string()).collect();
     let known: BTreeSet<String> = session
@@ -84,10 +94,7 @@ pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
         }
         true
     });
-    let outer = outer_variables(text);
-    let elsewhere = |one: &Finding| outer.iter().all(|known| (known.line, known.column) != (one.line, one.column));
-    findings.extend(undeclared_variables(session, text).into_iter().filter(elsewhere));
-    findings.extend(outer);
+    findings.extend(outer_variables(text));
     findings.extend(unknown_keys(text));
     findings.extend(slashes(text, std::iter::empty()).into_iter().map(|remark| {
         let start = text[..remark.at].rfind('\n').map_or(0, |newline| newline + 1);
@@ -102,12 +109,24 @@ pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
 fn undeclared_variables(session: &Session, text: &str) -> Vec<Finding> {
     let bindings = Bindings::of(text);
     let code = &bindings.code;
-    // Whatever is evaluated may declare more.
-    if (0..code.tokens.len()).any(|token| code.is(token, "eval")) {
+    // Whatever is evaluated may declare more, and who asks whether a variable is there reads it where it is.
+    if (0..code.tokens.len()).any(|token| code.is(token, "eval") || code.is(token, "is_def_var")) {
         return vec![];
     }
-    let known: Vec<&str> = bindings.all.iter().map(|binding| binding.name.as_str()).collect();
-    let unknown = |token: &usize| code.variable(*token).filter(|name| session.variable(name).is_none());
+    let mut known: BTreeSet<&str> = bindings.all.iter().map(|binding| binding.name.as_str()).collect();
+    // What looks like a parameter is one, of whatever closure or function: a misspelt name is given nowhere.
+    for token in 0..code.tokens.len() {
+        let given = if code.is(token, "|") {
+            (token + 1..code.tokens.len()).find(|end| code.word(*end).is_none() && !code.is(*end, ","))
+        } else if code.is(token, "fn") {
+            (token + 1..code.tokens.len()).find(|open| code.is(*open, "(")).and_then(|open| code.partner(open))
+        } else {
+            None
+        };
+        known.extend((token..given.unwrap_or(token)).filter_map(|given| code.word(given)));
+    }
+    let unknown =
+        |token: &usize| code.variable(*token).filter(|name| session.variable(name).is_none() && !known.contains(name));
     let finding = |token: &usize| {
         let name = unknown(token)?;
         let (line, column) = code.position(*token);

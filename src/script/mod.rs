@@ -33,7 +33,7 @@ mod watch;
 pub use arguments::{ScriptArgument, script_arguments};
 use bind::methods_of;
 pub use bindings::{Binding, BindingKind, Bindings, renamed};
-pub use check::check;
+pub use check::{check, check_cell};
 pub use code::Function as FunctionPlace;
 pub use diagnostic::Diagnostic;
 pub use finding::Finding;

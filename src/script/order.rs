@@ -5,14 +5,18 @@ use std::cmp::Ordering;
 use rhai::{Array, Dynamic, Engine, FuncRegistration};
 
 use super::answers::EvalResult;
-use super::arithmetic::refused;
+use super::arithmetic::{BEYOND_INTS, refused};
 use super::kinds::{article, kind};
 
 type ElementOrder = fn(&Dynamic, &Dynamic) -> Ordering;
 
 pub fn register(engine: &mut Engine) {
     for (sort, order, descending) in [("sort", "order", false), ("sort_desc", "order_desc", true)] {
-        engine.register_fn(sort, move |array: &mut Array| -> EvalResult<()> { sorted(sort, array, descending) });
+        FuncRegistration::new(sort)
+            .with_purity(false)
+            .register_into_engine(engine, move |array: &mut Array| -> EvalResult<()> {
+                sorted(sort, array, descending)
+            });
         FuncRegistration::new(order).with_purity(true).register_into_engine(
             engine,
             move |array: &mut Array| -> EvalResult<Array> {
@@ -63,9 +67,23 @@ fn comparison(name: &str, array: &Array) -> EvalResult<ElementOrder> {
 }
 
 fn of_numbers(a: &Dynamic, b: &Dynamic) -> Ordering {
-    if let (Ok(a), Ok(b)) = (a.as_int(), b.as_int()) {
-        return a.cmp(&b);
+    match (a.as_int(), b.as_int(), a.as_float(), b.as_float()) {
+        (Ok(a), Ok(b), ..) => a.cmp(&b),
+        (Ok(a), _, _, Ok(b)) => beside(a, b),
+        (_, Ok(b), Ok(a), _) => beside(b, a).reverse(),
+        (.., Ok(a), Ok(b)) => a.partial_cmp(&b).unwrap_or(Ordering::Equal),
+        _ => Ordering::Equal,
     }
-    let number = |x: &Dynamic| x.as_float().unwrap_or_else(|_| x.as_int().unwrap_or_default() as f64);
-    number(a).total_cmp(&number(b))
+}
+
+/// An int beside a float that is a number: exactly, as not every int is a float.
+fn beside(int: i64, float: f64) -> Ordering {
+    if float >= BEYOND_INTS {
+        return Ordering::Less;
+    }
+    if float < -BEYOND_INTS {
+        return Ordering::Greater;
+    }
+    let fraction = float.fract().partial_cmp(&0.0).unwrap_or(Ordering::Equal);
+    int.cmp(&(float.trunc() as i64)).then(fraction.reverse())
 }

@@ -220,7 +220,7 @@ class Run(Mapping):
 
     @property
     def manifest(self) -> dict:
-        return json.loads((self.folder / "manifest.json").read_text())
+        return json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))
 
     @property
     def warnings(self) -> list:
@@ -229,18 +229,29 @@ class Run(Mapping):
     @property
     def printed(self) -> str:
         path = self.folder / "printed.txt"
-        return path.read_text() if path.exists() else ""
+        return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def table(self, name):
         """The table of a result, or one that the script saved as NAME.csv, as a pandas frame, or as maps where there is no pandas."""
-        path = self._kept(_below("", name), "csv") or (self._kept("", "csv") if name == "result" else None) or self.folder / f"{name}.csv"
+        path = self._kept(_below("", name), "csv") or (self._kept("", "csv") if name == "result" else None)
+        own = self.folder / f"{name}.csv"
+        if path is None and own not in self._files.values():
+            path = own
+        if path is None:
+            raise KeyError(f"{name!r} has no table; there are {', '.join(self._tables()) or 'none'}")
         if not path.exists():
-            raise KeyError(f"no {name}.csv; there are {', '.join(sorted(p.stem for p in self.folder.rglob('*.csv'))) or 'no tables'}")
+            raise KeyError(f"no {name}.csv; there are {', '.join(self._tables()) or 'no tables'}")
         pandas = _module("pandas")
         if pandas:
             return pandas.read_csv(path)
         with open(path, newline="") as file:
             return list(csv.DictReader(file))
+
+    def _tables(self):
+        """What `table` takes: results that have one, and files that the script saved."""
+        kept = [pointer for pointer, ending in self._files if ending == "csv"]
+        names = [pointer[1:].replace("~1", "/").replace("~0", "~") if pointer else "result" for pointer in kept if pointer.count("/") < 2]
+        return sorted(names + [p.stem for p in self.folder.rglob("*.csv") if p not in self._files.values()])
 
     def report(self) -> pathlib.Path:
         """The run as one page for a browser."""

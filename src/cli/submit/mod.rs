@@ -112,7 +112,7 @@ pub fn main(words: &[String]) -> CommandOutcome {
         "{} is written: look at it, change what this cluster wants otherwise, then: {} {}",
         file.display(),
         engine.send,
-        file.display()
+        quoted(&file.display().to_string())
     );
     Ok(())
 }
@@ -135,7 +135,9 @@ fn filled(
     command.extend(options.device.as_ref().map(|device| format!("--device={device}")));
     command.extend(of_memory(memory::asked()));
     let command: Vec<String> = command.iter().map(|word| quoted(word)).collect();
-    let allowed: Vec<String> = options.flags.words().into_iter().chain(works_fast().then(|| "--fast".into())).collect();
+    let named = options.named.iter().map(|path| format!("--allow-read={}", path.display()));
+    let allowed: Vec<String> =
+        options.flags.words().into_iter().chain(named).chain(works_fast().then(|| "--fast".into())).collect();
     let allowed: String = allowed.iter().map(|word| format!(" {}", quoted(word))).collect();
     let viva = std::env::current_exe().map_err(|e| Error::argument(format!("viva itself can't be found: {e}")))?;
     let kept = |name: &str| std::env::var(name).ok().map(|value| format!("export {name}={}\n", quoted(&value)));

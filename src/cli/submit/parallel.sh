@@ -7,7 +7,7 @@ set -euo pipefail
 cd {{folder}}
 {{environment}}
 mkdir -p {{out}}
-[ ! -e {{out}}/merged ] || { echo {{out}}/merged is there already; exit 0; }
+[ ! -e {{out}}/merged ] || { echo {{out}}/merged is there already; exit 1; }
 parallel --quote --jobs 2 --retries 3 --joblog {{out}}/jobs.txt \
     {{viva}} run {{command}} --threads {{threads}} --shard {}/{{shards}} --resume {{out}}/shard-{} \
     ::: $(seq {{shards}})

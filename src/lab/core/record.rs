@@ -324,9 +324,7 @@ impl Record {
         }
         for (name, pointer) in &kept {
             let told = match pointer_words(pointer) {
-                words
-                    if words.is_empty() || file_name(&words) == name.rsplit_once('.').map_or("", |(stem, _)| stem) =>
-                {
+                words if words.is_empty() || words == name.rsplit_once('.').map_or("", |(stem, _)| stem) => {
                     name.clone()
                 }
                 words => format!("{words}: {name}"),

@@ -394,7 +394,6 @@ fn tensor_summary(tensor: &Tensor) -> String {
 /// "0.0 to 1.0, 3 NaN, 1 infinite"
 fn tensor_range(tensor: &Tensor) -> Result<String> {
     let whole = is_whole(tensor.kind());
-    let show = |x: f64| if whole { format!("{x}") } else { number(x) };
     let (lo, hi, nan, infinite) = if whole {
         let values = tensor.f_to_kind(tch::Kind::Int64)?;
         (values.f_min()?, values.f_max()?, 0, 0)
@@ -407,11 +406,15 @@ fn tensor_range(tensor: &Tensor) -> Result<String> {
     if nan as usize == tensor.numel() {
         return Ok("all NaN".into());
     }
+    if whole {
+        let (lo, hi) = (lo.f_int64_value(&[])?, hi.f_int64_value(&[])?);
+        return Ok(if tensor.numel() == 1 { lo.to_string() } else { format!("{lo} to {hi}") });
+    }
     let (lo, hi) = (lo.f_double_value(&[])?, hi.f_double_value(&[])?);
     if tensor.numel() == 1 {
-        return Ok(show(lo));
+        return Ok(number(lo));
     }
-    let mut text = format!("{} to {}", show(lo), show(hi));
+    let mut text = format!("{} to {}", number(lo), number(hi));
     for (count, word) in [(nan, "NaN"), (infinite, "infinite")].into_iter().filter(|(count, _)| *count > 0) {
         text += &format!(", {count} {word}");
     }

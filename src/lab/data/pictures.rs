@@ -80,7 +80,8 @@ fn check_bright(cx: &Cx, files: &impl PictureFiles) -> Result<()> {
     };
     let first = files.name(0).display();
     Err(Error::data(format!("no pixel of {first}{others} is brighter than {brightest} of 255")).hint(format!(
-        "such are masks, or levels of another scale: if {brightest} is white here, save them with 255 in its place"
+        "such are masks, or levels of another scale: if {brightest} is white here, save them with 255 in its place; \
+         `data::from` takes pixels that are that dark as floats"
     )))
 }
 

@@ -94,6 +94,7 @@ pub static LOAD: Primitive = Primitive {
             called; later no more is unpacked than the page that it lies in, of Snappy the blocks, and at most 256 MiB of pages are kept. The hash is that of shards with the same pictures, \
             labels and names of classes. Packed by Snappy, Zstandard, gzip or not at all. Refused by file and row: no picture, no label, -1 or another \
             number that is no class.\n\n\
+            Images of which no pixel is brighter than 31 of 255, in arrays of uint8 or in files, are refused: they are masks or levels of another scale.\n\n\
             Tiny ImageNet is read as it is published, with `split: \"train\"` or `\"val\"`. Folders that are all called as parts are (train, test, ..) \
             are no classes, unless `classes` says so.\n\n\
             Class folders that are called by whole numbers have these numbers. Where all names are or begin with WordNet ids of \
