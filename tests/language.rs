@@ -63,6 +63,7 @@ fn what_has_no_order_or_is_no_int_is_refused() {
         ("(0.0/0).to_int()", "NaN is no int"),
         ("1e300.to_int()", "1e300 is no int"),
         ("sleep(0.0/0)", "NaN is no number of seconds"),
+        ("sleep(\"a\")", "there is no function `sleep` for string"),
         ("const V = [2, 1]; V.sort()", "constant"),
         ("tensor::permutation(3) * 9223372036854775807", "beyond what 64 bits hold"),
         ("let p = tensor::permutation(3) * 4611686018427387904; p + p", "beyond what 64 bits hold"),
@@ -70,6 +71,8 @@ fn what_has_no_order_or_is_no_int_is_refused() {
     ] {
         let error = error(text);
         assert!(error.message.contains(words), "{text}: {}", error.message);
+        let hint = error.hint.unwrap_or_default();
+        assert!(!hint.contains("did you mean `sleep`"), "{text}: {hint}");
     }
 }
 

@@ -361,6 +361,18 @@ fn strange_messages_are_answered_and_end_nothing() {
     }
     let answer = editor.answer("textDocument/foldingRange", json!({ "textDocument": { "uri": "untitled:1" } }));
     assert!(answer["error"]["message"].as_str().expect("words").contains("textDocument/foldingRange"), "{answer}");
+    // A cell of a notebook knows what those before it declared; a file does not.
+    for (address, told) in [("vscode-notebook-cell:/a.ipynb#1", 0), ("untitled:2", 1)] {
+        let cell = json!({ "uri": address, "version": 1, "text": "earlier + 1" });
+        editor.tell("textDocument/didOpen", json!({ "textDocument": cell }));
+        let found = loop {
+            let message = if editor.told.is_empty() { editor.read() } else { editor.told.remove(0) };
+            if message["params"]["uri"] == address {
+                break message["params"]["diagnostics"].as_array().expect("an array").len();
+            }
+        };
+        assert_eq!(found, told, "{address}");
+    }
     let answer = editor.answer("workspace/symbol", json!({ "query": "a" }));
     assert_eq!(answer["error"]["code"], -32601, "{answer}");
     // What comes between the last two messages is answered, and ends nothing.

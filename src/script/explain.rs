@@ -333,6 +333,9 @@ impl ErrorScene<'_> {
                 .chain(built_ins.map(|f| f.name.as_str()))
                 .collect(),
         };
+        if method.is_none() && known.contains(&name) {
+            return Some(format!("`{name}` takes arguments of other kinds, or another number of them"));
+        }
         match (nearest(name, known), method) {
             (Some(near), None) => match PRIMITIVES.iter().find(|p| p.name() == near && p.namespace().is_some()) {
                 Some(full) => Some(format!("did you mean `{}`?", full.path)),

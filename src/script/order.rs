@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use rhai::{Array, Dynamic, Engine, FuncRegistration};
+use rhai::{Array, Dynamic, Engine, FuncRegistration, ImmutableString};
 
 use super::answers::EvalResult;
 use super::arithmetic::{BEYOND_INTS, refused};
@@ -52,7 +52,7 @@ fn comparison(name: &str, array: &Array) -> EvalResult<ElementOrder> {
         return Ok(of_numbers);
     }
     if array.iter().all(is_text) {
-        return Ok(|a, b| a.to_string().cmp(&b.to_string()));
+        return Ok(|a, b| text_of(a).cmp(&text_of(b)));
     }
     if array.iter().all(Dynamic::is_bool) {
         return Ok(|a, b| a.as_bool().unwrap_or_default().cmp(&b.as_bool().unwrap_or_default()));
@@ -64,6 +64,13 @@ fn comparison(name: &str, array: &Array) -> EvalResult<ElementOrder> {
         None => format!("{name}: two of {} have no order", kind(&array[0])),
     };
     refused(&what, "say which comes first: v.sort(|a, b| a.loss - b.loss)")
+}
+
+fn text_of(x: &Dynamic) -> ImmutableString {
+    match x.as_immutable_string_ref() {
+        Ok(text) => (*text).clone(),
+        Err(_) => x.to_string().into(),
+    }
 }
 
 fn of_numbers(a: &Dynamic, b: &Dynamic) -> Ordering {

@@ -290,13 +290,7 @@ impl ClassifierTraining<'_> {
             }
             let (mut total, mut sum): (f64, Vec<Tensor>) = (0.0, vec![]);
             let mut start = 0;
-            while start < n {
-                let left = n - start;
-                let size = match left - self.part as i64 {
-                    // A part that is too small for statistics goes along with the one before.
-                    more if more < self.fewest() as i64 => left,
-                    _ => self.part as i64,
-                };
+            for size in sizes_of_parts(n, self.part as i64, self.fewest() as i64) {
                 let part = loss(&images.f_narrow(0, start, size)?, &labels.f_narrow(0, start, size)?, Reduction::Sum)?;
                 total += part.f_double_value(&[])?;
                 start += size;
@@ -361,5 +355,30 @@ impl ClassifierTraining<'_> {
         (self.epoch, self.seen, self.sum, self.part) = (epoch as usize, seen as usize, sum, part as usize);
         self.losses = Vec::try_from(find("losses")?)?;
         Ok(())
+    }
+}
+
+/// So many images in parts of so many: what is left and too small for statistics goes along with the part before.
+fn sizes_of_parts(n: i64, part: i64, fewest: i64) -> Vec<i64> {
+    let mut sizes = vec![part; (n / part) as usize];
+    match (n % part, sizes.last_mut()) {
+        (0, _) => {}
+        (left, Some(last)) if left < fewest => *last += left,
+        (left, _) => sizes.push(left),
+    }
+    sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sizes_of_parts;
+
+    #[test]
+    fn no_part_is_too_small_for_statistics() {
+        for (n, part, fewest, wanted) in
+            [(8, 4, 1, &[4, 4][..]), (9, 4, 1, &[4, 4, 1]), (9, 4, 2, &[4, 5]), (3, 2, 2, &[3]), (10, 4, 2, &[4, 4, 2])]
+        {
+            assert_eq!(sizes_of_parts(n, part, fewest), wanted);
+        }
     }
 }
