@@ -19,12 +19,16 @@ mod language;
 mod measures;
 #[path = "silent/models.rs"]
 mod models;
+#[path = "silent/pictures.rs"]
+mod pictures;
 #[path = "silent/provenance.rs"]
 mod provenance;
 #[path = "silent/recipes.rs"]
 mod recipes;
 #[path = "silent/reproducible.rs"]
 mod reproducible;
+#[path = "silent/tables.rs"]
+mod tables;
 #[path = "silent/verdicts.rs"]
 mod verdicts;
 
