@@ -155,6 +155,44 @@ fn check_fails_on_a_misspelt_name() {
     assert!(err(&output).contains("script.rhai:2:") && err(&output).contains("zeros"), "{}", err(&output));
 }
 
+#[test]
+fn a_run_is_refused_that_can_only_fail_before_anything_is_done() {
+    let run = |script: &str, more: &[&str]| {
+        let folder = folder_with(&format!("print(\"begun\");\n{script}"));
+        std::fs::write(folder.path().join("own.rhai"), "fn half(x) { hlaf(x) }\n").expect("a module");
+        let output = viva(folder.path(), &[&["run", "script.rhai"][..], more].concat());
+        let left = entries(folder.path()).len() - 2;
+        (out(&output), err(&output), left)
+    };
+    let nope = "let ds = data::glyphs(#{ n: 2 });\nif ds.len() > 5 { ds.taek(1); }";
+    for (script, said) in [
+        (nope, "script.rhai:3:22"),
+        ("import \"own\" as own;\nown::half(3);", "own.rhai:1:14"),
+        ("fn never() { undeclared }", "there is no variable `undeclared`"),
+        ("data::glyphs(#{ m: 2 });", "unknown option `m`"),
+        ("nope(1);\nnope(2);", "these were found"),
+    ] {
+        let (printed, told, left) = run(script, &[]);
+        assert!(told.contains(said) && told.contains("--unchecked"), "{script}: {told}");
+        assert!(printed.is_empty() && left == 0, "{script}: {printed}");
+    }
+    assert!(run(nope, &["--unchecked"]).0.starts_with("begun\nrun folder"));
+    for script in ["try { nope(1); } catch { print(\"caught\"); }", "if is_def_fn(\"nope\", 1) { nope(1); }"] {
+        let (printed, told, _) = run(script, &[]);
+        assert!(printed.starts_with("begun\n"), "{script}: {told}");
+    }
+    let folder = folder_with("import \"own\" as own;\nown::half(3);");
+    std::fs::write(folder.path().join("own.rhai"), "fn half(x) { hlaf(x) }\n").expect("a module");
+    for words in
+        [&["submit", "--slurm", "script.rhai", "--shards", "2"][..], &["run", "script.rhai", "--devices", "cpu,cpu"]]
+    {
+        let told = err(&viva(folder.path(), words));
+        assert!(told.contains("did you mean `half`") && entries(folder.path()).len() == 2, "{told}");
+    }
+    let told = err(&viva(folder.path(), &["check", "script.rhai"]));
+    assert!(told.starts_with("own.rhai:1:14: there is no function `hlaf`"), "{told}");
+}
+
 /// libgomp reads how long its threads wait for work from the environment, as it is loaded.
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

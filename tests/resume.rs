@@ -476,7 +476,7 @@ fn data_that_vanish_are_named_and_a_run_goes_on_when_they_are_back() {
 
 #[test]
 fn a_script_that_was_mended_keeps_what_it_asks_for_in_the_same_words() {
-    let folder = folder_with(&SCRIPT.replace("f.save(", "f.safe("));
+    let folder = folder_with(&SCRIPT.replace("f.save(", "throw \"not safe\"; f.save("));
     let output = finish(viva(folder.path(), &["script.rhai", "--out", "run", "--threads", "2"]));
     assert!(err(&output).contains("safe") && err(&output).contains("--resume run"), "{}", err(&output));
     assert!(state(&folder.path().join("run")).starts_with("failed: "));

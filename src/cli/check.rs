@@ -5,17 +5,16 @@ use std::rc::Rc;
 
 use super::{CommandOutcome, read_script};
 use crate::core::{Error, visible};
-use crate::script::{Session, check};
+use crate::script::{FileFinding, Session, check_files};
 use crate::term::context;
 
 pub fn main(words: &[String]) -> CommandOutcome {
     let [script] = words else { return Err(Error::argument("viva check takes one script").into()) };
     let text = read_script(&PathBuf::from(script))?;
     let session = Session::new(Rc::new(context()));
-    let ast = session.compile(script, &text)?;
-    let findings = check(&session, &ast, &text);
-    for finding in &findings {
-        eprintln!("{script}:{}:{}: {}", finding.line, finding.column, visible(&finding.message));
+    let findings = check_files(&session, script, &text)?;
+    for FileFinding { file, finding, .. } in &findings {
+        eprintln!("{}:{}:{}: {}", visible(file), finding.line, finding.column, visible(&finding.message));
     }
     match findings.len() {
         0 => {

@@ -35,6 +35,7 @@ viva run SCRIPT [--name value ...]    run a script; --help after it lists the sc
      --out DIR            the run folder (default: a new folder below runs/)
      --resume DIR         go on with a run that was killed, stopped or failed; where none was begun, begin it there
      --changed            with --resume: go on although texts have changed; what depends on them is done again
+     --unchecked          begin although the script names what there is not, which viva check tells of
      --seed N             the run's seed (default 0)
      --device D           cpu, cuda, cuda:1 (default: cuda where there is one)
      --devices 0,1        a process on each of these GPUs (cpu,cpu: two on the CPU), which examine a share of the rows each, put

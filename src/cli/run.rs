@@ -20,12 +20,24 @@ use crate::plot::question_sheet;
 use crate::primitives::stdlib::stdlib_text;
 use crate::sandbox::{Confinement, FLAGS, Sandbox, hold, named};
 use crate::script::arguments::{check_given, too_many, twice};
-use crate::script::{ScriptArgument, Session, file_of, script_arguments};
+use crate::script::{FileFinding, ScriptArgument, Session, check_files, file_of, script_arguments};
 use crate::search::Transcript;
-use crate::term::{choose_device, context, stop_on_signals};
+use crate::term::{Paint, choose_device, context, stop_on_signals};
 
-const OWN: [&str; 13] = [
-    "out", "resume", "changed", "verify", "shard", "seed", "device", "devices", "threads", "fast", "memory", "json",
+const OWN: [&str; 14] = [
+    "out",
+    "resume",
+    "changed",
+    "unchecked",
+    "verify",
+    "shard",
+    "seed",
+    "device",
+    "devices",
+    "threads",
+    "fast",
+    "memory",
+    "json",
     "help",
 ];
 
@@ -130,6 +142,11 @@ impl PlannedRun {
         let sandbox = held(options, &self.script, self.repeat.is_some(), &folder)?;
         // What comes to nothing leaves nothing behind.
         checked(options, &self.name(), &self.text).inspect_err(|_| sandbox.remove_made())?;
+        // What goes on, or is done again, has come further than a reader of its text can tell.
+        let begins = self.begun.is_none() && self.repeat.is_none() && options.merges.is_none();
+        if begins || !self.changes.is_empty() {
+            can_end(options, &self.name(), &self.text).inspect_err(|_| sandbox.remove_made())?;
+        }
         let asked = same_device(options, self.begun.as_ref())
             .and_then(|()| of_options(options, self.repeat.as_ref().map(Repeat::device), &sandbox));
         let mut cx = asked.inspect_err(|_| sandbox.remove_made())?;
@@ -220,6 +237,22 @@ pub(super) fn checked(options: &RunOptions, script: &str, text: &str) -> Result<
     let ast = Session::new(Rc::new(context())).compile(script, text)?;
     let own: Vec<&str> = OWN.into_iter().chain(FLAGS).collect();
     Ok(check_given(&options.arguments, &script_arguments(&ast), &own)?)
+}
+
+/// Refuses a script that fails once it comes to a certain place, before hours are spent on the way there.
+pub(super) fn can_end(options: &RunOptions, script: &str, text: &str) -> Result<(), CommandFailure> {
+    if options.unchecked {
+        return Ok(());
+    }
+    let found = check_files(&Session::new(Rc::new(context())), script, text)?;
+    let mut found: Vec<_> = found.iter().filter(|one| one.finding.fails).map(FileFinding::diagnostic).collect();
+    let Some(mut last) = found.pop() else { return Ok(()) };
+    let colour = Paint::of(&std::io::stderr()).enabled();
+    found.iter().for_each(|mistake| eprint!("{}", mistake.render(colour)));
+    let what = if found.is_empty() { "this was" } else { "these were" };
+    last.hint =
+        Some(format!("{what} found in the text, and nothing was run; --unchecked runs the script as far as it comes"));
+    Err(Box::new(last).into())
 }
 
 /// The context that the command line asks for.
@@ -455,6 +488,7 @@ pub(super) fn parse(words: &[String]) -> Result<RunOptions, Error> {
             "json" => Some(&mut options.json),
             "help" => Some(&mut options.help),
             "changed" => Some(&mut options.changed),
+            "unchecked" => Some(&mut options.unchecked),
             "verify" => Some(&mut options.verify),
             _ => None,
         };

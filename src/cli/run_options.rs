@@ -15,6 +15,8 @@ pub(super) struct RunOptions {
     pub out: Option<PathBuf>,
     pub resume: Option<PathBuf>,
     pub changed: bool,
+    /// Whether it begins although the script can't come to its end.
+    pub unchecked: bool,
     pub verify: bool,
     pub seed: Option<u64>,
     pub device: Option<String>,
@@ -44,6 +46,7 @@ impl RunOptions {
         words.extend(self.seed.map(|seed| format!("--seed={seed}")));
         words.extend(self.flags.words());
         words.extend(works_fast().then(|| "--fast".into()));
+        words.extend(self.unchecked.then(|| "--unchecked".into()));
         words
     }
 

@@ -1,6 +1,7 @@
 //! What can be told about a script without running it: names, option names, and the arguments of its calls.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
@@ -25,7 +26,21 @@ pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
     let undeclared: Vec<Finding> = undeclared_variables(session, text).into_iter().filter(elsewhere).collect();
     findings.extend(undeclared);
     findings.sort_by_key(|finding| (finding.line, finding.column));
+    let caught = caught(text);
+    for finding in &mut findings {
+        finding.fails &= !caught.iter().any(|block| block.contains(&(finding.line, finding.column)));
+    }
     findings
+}
+
+/// From where to where a failure ends no run: what `try` catches, and all of a text that asks which functions there are.
+fn caught(text: &str) -> Vec<Range<(usize, usize)>> {
+    let code = Code::new(text);
+    if (0..code.tokens.len()).any(|token| code.is(token, "is_def_fn")) {
+        return vec![(0, 0)..(usize::MAX, 0)];
+    }
+    let blocks = (0..code.tokens.len()).filter(|token| code.is(*token, "try"));
+    blocks.filter_map(|token| Some(code.position(token + 1)..code.position(code.partner(token + 1)?))).collect()
 }
 
 /// The same of a part of a session, whose variables may have been declared before.
@@ -66,7 +81,7 @@ pub fn check_cell(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
     });
     let declared = declared("", text).unwrap_or_else(|error| {
         let hint = error.hint.map_or(String::new(), |hint| format!("; {hint}"));
-        findings.push(Finding { line: 1, column: 1, message: format!("{}{hint}", error.message) });
+        findings.push(Finding { line: 1, column: 1, message: format!("{}{hint}", error.message), fails: true });
         Default::default()
     });
     ast.walk(&mut |path| {
@@ -99,7 +114,7 @@ pub fn check_cell(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
     findings.extend(slashes(text, std::iter::empty()).into_iter().map(|remark| {
         let start = text[..remark.at].rfind('\n').map_or(0, |newline| newline + 1);
         let line = text[..remark.at].matches('\n').count() + 1;
-        Finding { line, column: text[start..remark.at].chars().count() + 1, message: remark.message }
+        Finding { line, column: text[start..remark.at].chars().count() + 1, message: remark.message, fails: false }
     }));
     findings.sort_by_key(|finding| (finding.line, finding.column));
     findings
@@ -132,7 +147,7 @@ fn undeclared_variables(session: &Session, text: &str) -> Vec<Finding> {
         let (line, column) = code.position(*token);
         let near =
             nearest(name, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-        Some(Finding { line, column, message: format!("there is no variable `{name}`{near}") })
+        Some(Finding { line, column, message: format!("there is no variable `{name}`{near}"), fails: true })
     };
     bindings.undeclared.iter().filter_map(finding).collect()
 }
@@ -153,7 +168,7 @@ fn outer_variables(text: &str) -> Vec<Finding> {
                 let of = code.word(function.name).unwrap_or_default();
                 let hint = no_outer_variable(&code, function, name);
                 let message = format!("there is no variable `{name}` inside the function `{of}`; {hint}");
-                findings.push(Finding { line, column, message });
+                findings.push(Finding { line, column, message, fails: true });
             }
         }
     }
@@ -161,7 +176,7 @@ fn outer_variables(text: &str) -> Vec<Finding> {
 }
 
 fn at(position: Position, message: String) -> Option<Finding> {
-    Some(Finding { line: position.line().unwrap_or(1), column: position.position().unwrap_or(1), message })
+    Some(Finding { line: position.line().unwrap_or(1), column: position.position().unwrap_or(1), message, fails: true })
 }
 
 /// A module that a script imports: the name in front of its functions, and these.

@@ -171,11 +171,17 @@ fn underlined(message: &str, place: &Place, colour: bool) -> String {
 
 /// The byte of the text at a position; its end if there is none.
 pub(super) fn byte(text: &str, position: Position) -> usize {
-    let Some(line) = position.line() else { return text.trim_end().len() };
+    match position.line() {
+        Some(line) => byte_of(text, line, position.position().unwrap_or(1)),
+        None => text.trim_end().len(),
+    }
+}
+
+/// The byte of this line and column, both counted from 1.
+pub(super) fn byte_of(text: &str, line: usize, column: usize) -> usize {
     let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
     let rest = text.get(start..).unwrap_or("");
-    let column = position.position().unwrap_or(1).max(1) - 1;
-    start + rest.char_indices().nth(column).map_or(rest.trim_end_matches('\n').len(), |(at, _)| at)
+    rest.char_indices().nth(column.max(1) - 1).map_or(start + rest.trim_end_matches('\n').len(), |(at, _)| start + at)
 }
 
 /// The place to underline: the bytes that are meant, or the name, string or sign at `at`.

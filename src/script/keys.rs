@@ -46,7 +46,7 @@ fn reads(code: &Code, name: &str, keys: &[&str], within: Range<usize>, findings:
         let (line, column) = code.position(key);
         let hint = former::option_or(name, word, keys.iter().copied());
         let message = format!("there is no key `{word}` in `{name}`; {hint}");
-        findings.push(Finding { line, column, message });
+        findings.push(Finding { line, column, message, fails: true });
     }
 }
 

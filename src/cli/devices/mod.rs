@@ -101,7 +101,11 @@ pub(super) fn run(text: &str, options: &RunOptions) -> CommandOutcome {
         return Err(Error::argument("viva run: --devices runs a script; a run folder is repeated on one device").into());
     }
     // What no shard could begin with is refused now, and not in each of them.
-    run::checked(options, script, &read_script(Path::new(script))?)?;
+    let written = read_script(Path::new(script))?;
+    run::checked(options, script, &written)?;
+    if options.resume.is_none() || options.changed {
+        run::can_end(options, script, &written)?;
+    }
     let out = match (&options.resume, &options.out) {
         // Without the slash that a shell puts behind a folder's name.
         (Some(folder), _) | (None, Some(folder)) => folder.components().collect::<PathBuf>(),

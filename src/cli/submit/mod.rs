@@ -96,7 +96,9 @@ pub fn main(words: &[String]) -> CommandOutcome {
         return Err(Error::argument("viva submit needs a script").hint(usage).into());
     };
     // What no shard could begin with is refused now, and not in each of them.
-    run::checked(&options, &script, &super::read_script(Path::new(&script))?)?;
+    let text = super::read_script(Path::new(&script))?;
+    run::checked(&options, &script, &text)?;
+    run::can_end(&options, &script, &text)?;
     let name = Path::new(&script).file_stem().and_then(|stem| stem.to_str()).unwrap_or("run").to_string();
     let out = out.unwrap_or_else(|| PathBuf::from("runs").join(format!("{name}-shards")));
     let file = out.join(engine.file);
