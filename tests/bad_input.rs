@@ -19,6 +19,13 @@ fn shaken(ds, apply) {
 
 /// Script, the error's kind, and words of its message or hint.
 const CASES: &[(&str, &str, &[&str])] = &[
+    ("torus.relabel(|row| row.label, #{ classes: [\"even\", \"odd\"] })", "data", &["label 9", "2 names"]),
+    ("data::objects([\"mug\"], #{ n: 2, classes_file: \"none.csv\" })", "argument", &["classes_file", "built by viva"]),
+    ("tensor::from([16777217])", "argument", &["no 16777217", "16777216"]),
+    ("tensor::from([[1e39]])", "argument", &["beyond float32"]),
+    ("tensor::choice([0, 1e39], [2])", "argument", &["beyond float32"]),
+    ("(tensor::from([1]) > 0).where(1e39, 0)", "argument", &["beyond float32"]),
+    ("data::from(tensor::zeros([2, 1, 8, 8]), [0, 5], #{ classes: [\"a\"] })", "data", &["data::from: image 1"]),
     ("risk::estimate(f, torus, #{ radius: 0 })", "argument", &["radius", "from 1"]),
     ("risk::estimate(f, torus, #{ radius: -2 })", "argument", &["radius", "-2"]),
     ("risk::estimate(f, torus, #{ radius: 2.5 })", "argument", &["radius", "an int"]),

@@ -108,7 +108,9 @@ impl Error {
 
     /// Puts the name of the operation in front, so that nested calls read outside in.
     pub fn during(mut self, operation: &str) -> Self {
-        self.message = format!("{operation}: {}", self.message);
+        // What `data::from` makes is called `from`, and says so itself.
+        let own = operation.rsplit("::").next().and_then(|name| self.message.strip_prefix(name)?.strip_prefix(": "));
+        self.message = format!("{operation}: {}", own.unwrap_or(&self.message));
         self
     }
 

@@ -232,10 +232,20 @@ impl Dataset {
         if labels.len() != self.len() {
             return Err(Error::data(format!("{}: {} images but {} labels", self.name, self.len(), labels.len())));
         }
-        let mut classes = classes.unwrap_or_else(|| self.classes.to_vec());
         let wanted = labels.iter().max().map_or(0, |&label| label.max(-1).saturating_add(1)) as usize;
         if wanted > MAX_CLASSES {
             return Err(Error::data(format!("{}: label {} is too large", self.name, wanted - 1)));
+        }
+        let named = classes.is_some();
+        let mut classes = classes.unwrap_or_else(|| self.classes.to_vec());
+        if named && wanted > classes.len() {
+            return Err(Error::data(format!(
+                "{}: there is a label {}, and `classes` has {} names, for labels from 0",
+                self.name,
+                wanted - 1,
+                classes.len()
+            ))
+            .hint("name every class, or leave `classes` out"));
         }
         classes.extend((classes.len()..wanted).map(|label| label.to_string()));
         check_labels(&self.name, &labels, classes.len())?;

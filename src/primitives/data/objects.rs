@@ -65,6 +65,12 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let size = args.count("size");
     let built =
         |classes: &[String]| built_objects(classes, args.optional_int("n").unwrap_or(40) as usize, size, args.seed());
+    let from_file = matches!(args.get("path_or_classes"), Some(Value::Str(_)));
+    if let Some(unused) = ["classes_file", "up"].into_iter().find(|option| !from_file && args.given(option)) {
+        return Err(crate::core::Error::argument(format!(
+            "`{unused}` is of objects in files, and these are built by viva"
+        )));
+    }
     let set = match args.get("path_or_classes") {
         None => built(&CLASSES.map(String::from))?,
         Some(Value::Array(names)) => {

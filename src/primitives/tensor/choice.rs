@@ -4,7 +4,7 @@ use rand::distributions::{Distribution, Uniform, WeightedIndex};
 use rand::seq::index::sample;
 use rayon::prelude::*;
 
-use super::create::shape;
+use super::create::{shape, single};
 use crate::core::{Cx, Error, Result, Tensor, Value, in_parallel, random};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED};
 
@@ -43,7 +43,7 @@ pub static CHOICE: Primitive = Primitive {
 const PART: usize = 1 << 22;
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
-    let values: Vec<f32> = args.numbers("values").into_iter().map(|x| x as f32).collect();
+    let values: Vec<f32> = args.numbers("values").into_iter().map(single).collect::<Result<_>>()?;
     let shape = shape(args)?;
     let total = shape.iter().product::<i64>() as usize;
     let row = shape.last().map_or(1, |n| *n as usize);

@@ -1,6 +1,7 @@
 //! Some of the elements, or the elements in another order.
 
 use super::SELF;
+use super::create::single;
 use super::reduce::axis;
 use crate::core::{Cx, Error, Result, Tensor, Value};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
@@ -106,7 +107,9 @@ pub static WHERE: Primitive = Primitive {
         }
         let side = |name: &str| -> Result<std::rc::Rc<Tensor>> {
             Ok(match args.optional_float(name) {
-                Some(x) => Tensor::f_from_slice(&[x as f32])?.f_reshape([0i64; 0])?.f_to_device(mask.device())?.into(),
+                Some(x) => {
+                    Tensor::f_from_slice(&[single(x)?])?.f_reshape([0i64; 0])?.f_to_device(mask.device())?.into()
+                }
                 None => args.tensor(name),
             })
         };

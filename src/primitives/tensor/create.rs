@@ -7,7 +7,7 @@ pub static FROM: Primitive = Primitive {
     params: &[Param::new("values", Kind::Array, "numbers, or arrays of equal shape")],
     options: &[],
     returns: "a tensor",
-    notes: "Arrays of unequal lengths are refused.",
+    notes: "Arrays of unequal lengths are refused, and whole numbers that float32 would round (beyond 2^24).",
     source: "",
     examples: &[Example { code: "tensor::from([[1, 2, 3], [4, 5, 6]]).shape", result: "[2, 3]" }],
     run: |cx: &Cx, args: &Args| {
@@ -17,10 +17,25 @@ pub static FROM: Primitive = Primitive {
     },
 };
 
+/// A number as tensors keep it, rounded to the nearest; no finite one becomes infinite.
+pub(super) fn single(x: f64) -> Result<f32> {
+    match (x as f32).is_infinite() && x.is_finite() {
+        true => Err(Error::argument(format!("{x:e} is beyond float32, which ends at 3.4e38"))),
+        false => Ok(x as f32),
+    }
+}
+
 fn flatten(value: &Value, flat: &mut Vec<f32>) -> Result<Vec<i64>> {
     match value {
-        Value::Int(i) => flat.push(*i as f32),
-        Value::Float(x) => flat.push(*x as f32),
+        Value::Int(i) if (*i as f32) as i128 == i128::from(*i) => flat.push(*i as f32),
+        Value::Int(i) => {
+            return Err(Error::argument(format!(
+                "float32 has no {i}: the nearest that it has is {}",
+                *i as f32 as i128
+            ))
+            .hint("whole numbers are exact up to 2^24; written as a float, with `.0` behind it, it is rounded"));
+        }
+        Value::Float(x) => flat.push(single(*x)?),
         Value::Array(rows) => {
             let mut inner: Option<Vec<i64>> = None;
             for row in rows {
