@@ -453,3 +453,60 @@ print(json.dumps({"sum": run["sum"], "scores": run["scores"]["values"] if isinst
     let said = found["said"].as_str().expect("a text");
     assert!(said.contains("nothing") && said.contains("script.rhai:2"), "{said}");
 }
+
+/// What scripts answer keeps its kind on the way to Python, however they call it; runs at the same moment have folders of their own.
+#[test]
+fn results_keep_their_kinds_in_python() {
+    const SESSION: &str = r##"
+import os, sys, threading, viva
+q = dict(quiet=True, threads=1)
+run = viva.run("""[#{ code: "007", country: "NA", n: 1, x: 0.5, sure: true }, #{ code: "010", country: "", n: 2, x: 0.0 / 0, sure: false }].save("own.csv");
+#{ rows: [#{ country: "NA", code: "01", n: 1 }, #{ country: "None", code: "10", n: 3 }], box: #{ shape: "round", values: [1, 2] }, odd: #{ shape: [5], values: [1, 2] },
+   type: "cat", many: [#{ t: tensor::zeros([2]) }, #{ t: tensor::zeros([2]) }], pair: [tensor::zeros([2]), tensor::zeros([2])] }""", **q)
+as_rows = lambda table: table if isinstance(table, list) else table.to_dict("records")
+missing = lambda cell: cell is None or cell != cell
+assert as_rows(run.table("rows")) == as_rows(run["rows"]) == [{"code": "01", "country": "NA", "n": 1}, {"code": "10", "country": "None", "n": 3}], run.table("rows")
+first, second = as_rows(run.table("own"))
+assert (first["code"], first["country"], first["n"], first["x"], first["sure"]) == ("007", "NA", 1, 0.5, True), first
+assert second["code"] == "010" and missing(second["country"]) and second["x"] != second["x"], second
+assert run["box"] == {"shape": "round", "values": run["box"]["values"]} and run["odd"]["shape"] is not None and run["type"] == "cat", dict(run)
+lengths = lambda one: len(one["values"] if isinstance(one, dict) else one)
+assert [lengths(row["t"]) for row in as_rows(run["many"])] == [2, 2] == [lengths(one) for one in run["pair"]], run["pair"]
+answers = {}
+def one(i):
+    answers[i] = viva.run('#{ v: arg("i", 0) }', i=i, **q)
+threads = [threading.Thread(target=one, args=(i,)) for i in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert {i: run["v"] for i, run in answers.items()} == {0: 0, 1: 1, 2: 2, 3: 3}, answers
+assert viva.run('#{ v: arg("v", "") }', v="--seed", **q)["v"] == "--seed"
+def refused(what, **given):
+    try:
+        viva.run("1", **given, **q)
+    except viva.Error as error:
+        assert what in str(error), error
+    else:
+        assert False, given
+refused("fast", fast=True)
+refused("leave an argument out", v=None)
+os.environ["VIVA"], whole = "/no/such/viva", os.environ["VIVA"]
+refused("names '/no/such/viva'")
+os.environ["VIVA"] = whole
+# Nobody reads what is shown, and it has a letter that the terminal does not: the run ends all the same.
+reader, writer = os.pipe()
+os.close(reader)
+sys.stdout = os.fdopen(writer, "w", encoding="ascii")
+assert viva.run('for i in 0..3000 { print("é, a line that fills a pipe of sixty-four thousand bytes"); } #{ v: 5 }', threads=1)["v"] == 5
+os._exit(0)
+"##;
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("session.py"), SESSION).expect("written");
+    let output = std::process::Command::new("python3")
+        .arg("session.py")
+        .current_dir(folder.path())
+        .env("PYTHONPATH", Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/python"))
+        .env("VIVA", env!("CARGO_BIN_EXE_viva"))
+        .output()
+        .expect("python3 starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

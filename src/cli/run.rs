@@ -123,33 +123,45 @@ impl PlannedRun {
         self.script.display().to_string()
     }
 
-    /// The run folder.
-    fn folder(&self) -> PathBuf {
-        match (&self.options.resume, &self.options.out, self.options.shard) {
-            (Some(folder), ..) | (None, Some(folder), _) => folder.clone(),
-            (None, None, None) => Record::fresh_folder(&self.script),
+    /// The run folder, and which folders were made for it, innermost first.
+    fn folder(&self) -> Result<(PathBuf, Vec<PathBuf>), Error> {
+        let folder = match (&self.options.resume, &self.options.out, self.options.shard) {
+            (Some(folder), ..) => return Ok((folder.clone(), vec![])),
+            (None, Some(folder), _) => folder.clone(),
+            (None, None, None) => {
+                let made = Record::make_fresh_folder(&self.script)?;
+                return Ok((made[0].clone(), made));
+            }
             (None, None, Some(Shard { number, of })) => {
                 let name = self.script.file_stem().and_then(|stem| stem.to_str()).unwrap_or("run");
                 let wide = of.to_string().len();
                 PathBuf::from("runs").join(format!("{name}-shards")).join(format!("{number:0wide$}-of-{of}"))
             }
-        }
+        };
+        let made = Record::make_folder(&folder)?;
+        Ok((folder, made))
     }
 
     /// Holds the process, checks what a run can be refused for, and begins to record it.
     fn begin(&mut self) -> Result<(Cx, Rc<Record>), CommandFailure> {
-        let (options, folder) = (&self.options, self.folder());
-        let sandbox = held(options, &self.script, self.repeat.is_some(), &folder)?;
-        // What comes to nothing leaves nothing behind.
-        checked(options, &self.name(), &self.text).inspect_err(|_| sandbox.remove_made())?;
+        let options = &self.options;
+        let (folder, made) = self.folder()?;
+        // What comes to nothing leaves nothing behind; where the process is held already, its broker removes it.
+        let remove = || made.iter().for_each(|folder| drop(std::fs::remove_dir(folder)));
+        let sandbox = held(options, &self.script, self.repeat.is_some(), &folder, &made).inspect_err(|_| remove())?;
+        let remove = || {
+            remove();
+            sandbox.remove_made();
+        };
+        checked(options, &self.name(), &self.text).inspect_err(|_| remove())?;
         // What goes on, or is done again, has come further than a reader of its text can tell.
         let begins = self.begun.is_none() && self.repeat.is_none() && options.merges.is_none();
         if begins || !self.changes.is_empty() {
-            can_end(options, &self.name(), &self.text).inspect_err(|_| sandbox.remove_made())?;
+            can_end(options, &self.name(), &self.text).inspect_err(|_| remove())?;
         }
         let asked = same_device(options, self.begun.as_ref())
             .and_then(|()| of_options(options, self.repeat.as_ref().map(Repeat::device), &sandbox));
-        let mut cx = asked.inspect_err(|_| sandbox.remove_made())?;
+        let mut cx = asked.inspect_err(|_| remove())?;
         if let Some(repeat) = &mut self.repeat {
             cx.set_library(repeat.library());
             if options.verify {
@@ -168,7 +180,7 @@ impl PlannedRun {
         }
         let record = match (&options.resume, &self.begun) {
             (Some(_), Some(begun)) => Record::resume(&mut cx, folder, &self.script, begun, &self.text, &self.changes)?,
-            _ => Record::begin(&mut cx, folder, &self.script, &self.text)?,
+            _ => Record::begin(&mut cx, folder, made, &self.script, &self.text)?,
         };
         match (&options.merges, &self.repeat) {
             (Some(merges), _) => record.note(&cx, "merges", merges.clone())?,
@@ -277,13 +289,9 @@ fn of_options(options: &RunOptions, then: Option<&str>, sandbox: &Sandbox) -> Re
 }
 
 /// Holds the process from here on: before any line of the script, and before libtorch has threads.
-fn held(options: &RunOptions, script: &Path, repeats: bool, folder: &Path) -> Result<Sandbox, Error> {
+fn held(options: &RunOptions, script: &Path, repeats: bool, folder: &Path, made: &[PathBuf]) -> Result<Sandbox, Error> {
     let mut flags = options.flags.clone();
     flags.add_configured()?;
-    let made = match options.resume.is_none() && cfg!(target_os = "linux") {
-        true => Record::make_folder(folder)?,
-        false => vec![],
-    };
     let absolute = |path: &Path| std::path::absolute(path).map_err(|e| Error::file(path, e));
     let script = absolute(script)?;
     // A folder that is repeated says of itself where its script lay, which may be anywhere; it keeps all of its texts.
@@ -294,7 +302,7 @@ fn held(options: &RunOptions, script: &Path, repeats: bool, folder: &Path) -> Re
         home,
         folder: &absolute(folder)?,
         own: vec![],
-        made,
+        made: made.to_vec(),
         asks: false,
     })
 }

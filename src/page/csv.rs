@@ -133,12 +133,13 @@ pub fn table(entry: &FolderFile, id: &str) -> Markup {
     };
     html! {
         section id=(id) {
-            h3 { (clean(&entry.name)) }
+            h3 { (entry.title()) }
             p .note {
+                @if entry.of.is_some() { (clean(&entry.name)) ": " }
                 (notes.join("; "))
                 @if sheet.rows.len() > PRINTED_ROWS { span .on-paper { "; on paper the first " (PRINTED_ROWS) } }
             }
-            @if columns > 0 { (scrolling(&entry.name, &body)) }
+            @if columns > 0 { (scrolling(&entry.title(), &body)) }
         }
     }
 }

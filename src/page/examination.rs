@@ -104,7 +104,10 @@ impl ShownExamination {
             Ok(_) => return Ok(None),
             Err(problem) => return Err(Error::data(problem)),
         };
-        let name = file.name.strip_suffix(ENDING).unwrap_or(&file.name).to_string();
+        let name = match &file.of {
+            Some(_) => file.title(),
+            None => file.name.strip_suffix(ENDING).unwrap_or(&file.name).to_string(),
+        };
         let mut examination = Self { name, numbers, pictures: vec![], cell: [1, 1], sheet: None };
         if examination.numbers["questions"].is_object() {
             examination.pictures(folder)?;

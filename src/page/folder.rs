@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::clean;
+use crate::core::files::pointer_words;
 use crate::core::{Error, Result};
 
 /// Files listed and depth of folders looked into.
@@ -16,6 +18,8 @@ pub struct FolderFile {
     pub name: String,
     pub path: PathBuf,
     pub bytes: u64,
+    /// The JSON pointer of the result that it holds, where the run says so.
+    pub of: Option<String>,
 }
 
 pub struct RunFolder {
@@ -71,13 +75,20 @@ impl RunFolder {
                 }
             } else if kind.is_file() {
                 if !own.contains(&path.canonicalize().ok()) {
-                    self.files.push(FolderFile { name, bytes: entry.metadata()?.len(), path });
+                    self.files.push(FolderFile { name, bytes: entry.metadata()?.len(), path, of: None });
                 }
             } else {
                 self.odd.push(name);
             }
         }
         Ok(())
+    }
+
+    /// Notes what the manifest's `kept` says of the files.
+    pub fn note_results(&mut self, kept: &serde_json::Value) {
+        for file in &mut self.files {
+            file.of = kept[&file.name].as_str().map(str::to_string);
+        }
     }
 
     pub fn find(&self, name: &str) -> Option<&FolderFile> {
@@ -98,6 +109,12 @@ impl FolderFile {
     /// The name without its ending.
     pub fn stem(&self) -> &str {
         self.name.rsplit_once('.').map_or(&self.name, |(stem, _)| stem)
+    }
+
+    /// What people call it: the result that it holds, in the script's words, or the file's own name.
+    pub fn title(&self) -> String {
+        let words = self.of.as_deref().map(pointer_words).filter(|words| !words.is_empty());
+        clean(&words.unwrap_or_else(|| self.name.clone()))
     }
 
     /// At most so many bytes.

@@ -13,7 +13,7 @@ use super::prose::{NO_LINKS, comment, inline};
 use super::{
     MARK, clean, code, count, csv, document, document_of_examinations, figure, progress, provenance, shortened, size,
 };
-use crate::core::files::{broken_seal, pointer_words};
+use crate::core::files::broken_seal;
 use crate::core::record::{damaged_files, opening_comment};
 use crate::core::{Error, Journal, Result};
 
@@ -33,33 +33,36 @@ struct FigureFiles<'a> {
     /// Files of one figure, the one to show first.
     files: Vec<&'a FolderFile>,
     name: &'a str,
-    /// The JSON pointer of the result that it shows.
-    of: Option<&'a str>,
+}
+
+impl FigureFiles<'_> {
+    fn of(&self) -> Option<&str> {
+        self.files[0].of.as_deref()
+    }
 }
 
 /// The page of a run folder; `own_page` is where it will be written, and is left out of it. A browser loads it anew after `every`.
 pub fn report(root: &Path, own_page: &Path, every: Option<Duration>) -> Result<String> {
-    let folder = RunFolder::read(root, own_page)?;
+    let mut folder = RunFolder::read(root, own_page)?;
     if !SIGNS.iter().any(|name| folder.find(name).is_some()) {
         return Err(Error::file(root, format!("not a run folder: it has none of {}", SIGNS.join(", ")))
             .hint("give the run folder that `viva run` named, such as runs/demo"));
     }
     let manifest = folder.find("manifest.json").map(|entry| entry.json(JSON));
     let known = manifest.as_ref().and_then(|read| read.as_ref().ok()).unwrap_or(&Json::Null);
+    folder.note_results(&known["kept"]);
     let results = folder.find("results.json").map(|entry| entry.json(JSON));
     let script = text(&folder, "script.rhai");
     let printed = text(&folder, "printed.txt");
     let examinations = Examinations::read(&folder);
-    let kept = &known["kept"];
-    let figures = figures(&folder, &examinations, kept);
+    let figures = figures(&folder, &examinations);
     let place =
-        |pointer: &str| figures.iter().position(|f| f.of == Some(pointer)).map(|i| format!("#figure-{}", i + 1));
+        |pointer: &str| figures.iter().position(|f| f.of() == Some(pointer)).map(|i| format!("#figure-{}", i + 1));
     let outcome = PageResults::new(&place);
     let answered = results.as_ref().and_then(|read| read.as_ref().ok());
     // Rows that are among the results are not shown twice.
     let is_among_them = |file: &FolderFile| {
-        let pointer = kept[&file.name].as_str();
-        answered.and_then(|results| results.pointer(pointer?)).is_some_and(Json::is_array)
+        answered.and_then(|results| results.pointer(file.of.as_deref()?)).is_some_and(Json::is_array)
     };
     let tables: Vec<&FolderFile> = folder.ending(&["csv"]).filter(|file| !is_among_them(file)).collect();
     let shown = answered.map(|results| outcome.results(results));
@@ -250,17 +253,14 @@ fn beginning(name: &str, of: Option<u64>) -> Markup {
     }
 }
 
-/// Pictures by name, SVG before others; `kept`: the pointers of the results that files hold.
-fn figures<'a>(folder: &'a RunFolder, examinations: &Examinations, kept: &'a Json) -> Vec<FigureFiles<'a>> {
+/// Pictures by name, SVG before others.
+fn figures<'a>(folder: &'a RunFolder, examinations: &Examinations) -> Vec<FigureFiles<'a>> {
     let mut figures: Vec<FigureFiles> = Vec::new();
     for wanted in [&["svg"][..], &["png"], &["gif"], &["jpg", "jpeg"]] {
         for entry in folder.ending(wanted).filter(|entry| !examinations.shows(entry)) {
             match figures.iter_mut().find(|figure| figure.name == entry.stem()) {
                 Some(figure) => figure.files.push(entry),
-                None => {
-                    let of = kept[&entry.name].as_str();
-                    figures.push(FigureFiles { files: vec![entry], name: entry.stem(), of });
-                }
+                None => figures.push(FigureFiles { files: vec![entry], name: entry.stem() }),
             }
         }
     }
@@ -279,10 +279,10 @@ fn draw(figures: &[FigureFiles], met: &[(String, String)]) -> (Vec<Markup>, Vec<
         }
         let words = met
             .iter()
-            .find(|(pointer, _)| Some(pointer.as_str()) == figure.of)
+            .find(|(pointer, _)| Some(pointer.as_str()) == figure.of())
             .map(|(_, words)| words.as_str())
             .filter(|w| !w.is_empty());
-        let name = figure.of.map(pointer_words).filter(|words| !words.is_empty()).unwrap_or_else(|| figure.name.into());
+        let name = figure.files[0].of.as_ref().map_or_else(|| figure.name.into(), |_| figure.files[0].title());
         let label = words.map_or_else(|| name.clone(), |words| format!("{name}: {words}"));
         match figure::embed(&figure.files, &label) {
             Ok(shown) => {

@@ -10,7 +10,7 @@ viva's own, and its reference is `viva doc`."""
 
 from __future__ import annotations
 
-import csv, importlib, json, os, pathlib, shutil, signal, subprocess, sys, sysconfig, tempfile, threading
+import csv, importlib, json, math, os, pathlib, re, shutil, signal, subprocess, sys, sysconfig, tempfile, threading
 from collections.abc import Mapping
 
 __all__ = ["Error", "Figure", "Run", "binary", "run"]
@@ -26,7 +26,12 @@ class Error(RuntimeError):
 
 def binary() -> str:
     """The viva that is used: VIVA, or the one of this environment, or the one on PATH."""
-    beside = [os.environ.get("VIVA"), os.path.join(sysconfig.get_path("scripts"), "viva"), os.path.join(os.path.dirname(sys.executable), "viva"), shutil.which("viva")]
+    named = os.environ.get("VIVA")
+    if named:
+        if not os.access(named, os.X_OK) or os.path.isdir(named):
+            raise Error(f"VIVA names {named!r}, which is no program")
+        return named
+    beside = [os.path.join(sysconfig.get_path("scripts"), "viva"), os.path.join(os.path.dirname(sys.executable), "viva"), shutil.which("viva")]
     for place in beside:
         if place and os.access(place, os.X_OK):
             return place
@@ -44,16 +49,22 @@ def run(script, *, out=None, seed=None, device=None, threads=None, allow=(), res
     quiet: whether warnings and progress are kept from standard error
     arguments: the script's own, which it reads by arg("name", default). A number, text or path is given as it is. Anything else is an object of this Python that
         viva asks in one of its own: the script says model::python(arg("model", "")) or data::python(arg("data", "")). It is pickled, by cloudpickle where that is
-        installed, so that what this session defined goes along, and unpickled there: what is changed here later is not seen.
+        installed, so that what this session defined goes along, and unpickled there: what is changed here later is not seen. Lists too are handed over so, and
+        what was handed over is gone after the run.
 
     Raises Error where the script fails, with what viva says. Ctrl-C, or a notebook's interrupt, stops the run at the end of a batch; what was done stays in
     the run folder, and `resume=True` goes on with it."""
     with tempfile.TemporaryDirectory(prefix="viva-") as handed:
+        for name in arguments:
+            if name in _OWN or name.startswith("allow"):
+                raise Error(f"{name}: `viva run` has a word of this name, so that no argument of a script can be called so")
+            if arguments[name] is None:
+                raise Error(f"{name}=None: leave an argument out for the script's default")
         command = [binary(), "run", _file(script, handed)]
         objects = {name: value for name, value in arguments.items() if not _plain(value)}
         for name, value in arguments.items():
             place = _hand_over(name, value, handed) if name in objects else _word(value)
-            command += [f"--{name}", place]
+            command.append(f"--{name}={place}")
         if resume and out is None:
             raise Error("resume=True needs `out`, the folder of the run that goes on")
         folder = pathlib.Path(out) if out is not None else _new_folder()
@@ -67,11 +78,17 @@ def run(script, *, out=None, seed=None, device=None, threads=None, allow=(), res
         said = _started(command, quiet)
     # What stands in a folder without results was not finished.
     if said.code != 0:
+        if out is None and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
         whole = Run(folder) if (folder / "manifest.json").exists() else None
         if said.interrupted:
             raise KeyboardInterrupt(said.text.strip() or "stopped")
         raise Error(said.text.strip() or f"viva ended with {said.code}", whole)
     return Run(folder)
+
+
+# Words of `viva run` that are no arguments of a script's.
+_OWN = {"changed", "unchecked", "verify", "shard", "devices", "fast", "memory", "json", "help"}
 
 
 class _Said:
@@ -85,11 +102,13 @@ def _started(command, quiet) -> _Said:
     lines: list[str] = []
 
     def follow(stream, keep):
+        shown = not quiet
+        # Whatever becomes of what is shown, the pipe is read to its end: viva would wait for ever once it is full.
         for line in stream:
             text = line.decode("utf-8", "replace")
             lines.append(text) if keep else None
-            if not quiet:
-                print(text, end="", file=sys.stderr if keep else sys.stdout, flush=True)
+            if shown:
+                shown = _show(text, sys.stderr if keep else sys.stdout)
 
     threads = [threading.Thread(target=follow, args=(process.stdout, False)), threading.Thread(target=follow, args=(process.stderr, True))]
     for thread in threads:
@@ -109,11 +128,26 @@ def _started(command, quiet) -> _Said:
     return _Said(process.returncode, "".join(lines[starts[-1]:] if starts else lines[-20:]), interrupted)
 
 
+def _show(text, stream) -> bool:
+    """Whether the stream takes more."""
+    try:
+        try:
+            print(text, end="", file=stream, flush=True)
+        except UnicodeEncodeError:
+            letters = stream.encoding or "ascii"
+            print(text.encode(letters, "replace").decode(letters), end="", file=stream, flush=True)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def _plain(value) -> bool:
     return isinstance(value, (bool, int, float, str, os.PathLike)) or type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0
 
 
 def _word(value) -> str:
+    if type(value).__module__ == "numpy":
+        value = value.item()
     return str(value).lower() if isinstance(value, bool) else os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
@@ -130,10 +164,14 @@ def _file(script, folder) -> str:
 
 
 def _new_folder() -> pathlib.Path:
+    pathlib.Path("runs").mkdir(exist_ok=True)
     for number in range(1, 1_000_000):
         folder = pathlib.Path("runs") / f"python-{number}"
-        if not folder.exists():
+        try:
+            folder.mkdir()
             return folder
+        except FileExistsError:
+            pass
     raise Error("no free name below runs/")
 
 
@@ -199,12 +237,16 @@ class Run(Mapping):
         self._files = {}
         for file, pointer in (self.manifest.get("kept") or {}).items() if path.exists() else ():
             self._files.setdefault((pointer, file.rpartition(".")[2]), self.folder / file)
-        if isinstance(whole, dict) and "type" not in whole:
+        self._whole = whole
+        if isinstance(whole, dict) and not _is_object(whole):
             self._results = {name: self._value(_below("", name), value) for name, value in whole.items()}
         else:
             self._results = {"result": self._value("", whole)}
 
     def __getitem__(self, name):
+        inner = self._results.get("result")
+        if name not in self._results and list(self._results) == ["result"] and isinstance(inner, dict) and name in inner:
+            return inner[name]
         if name not in self._results:
             raise KeyError(f"{name!r}; this run answered {', '.join(self._results) or 'nothing'}")
         return self._results[name]
@@ -232,7 +274,14 @@ class Run(Mapping):
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def table(self, name):
-        """The table of a result, or one that the script saved as NAME.csv, as a pandas frame, or as maps where there is no pandas."""
+        """The table of a result, or one that the script saved as NAME.csv, as a pandas frame, or as maps where there is no pandas.
+
+        The rows of a result are of the kinds that they had in the script. A file's columns are numbers where all that stands in them is, as numbers are written:
+        007 is a text, and so is NA; what is empty is missing."""
+        named = self._whole.get(name) if isinstance(self._whole, dict) and not _is_object(self._whole) else None
+        rows = self._whole if name == "result" and isinstance(self._whole, list) else named
+        if isinstance(rows, list) and rows and all(isinstance(row, dict) and not _is_object(row) and not _is_tensor(row) for row in rows):
+            return self._results[name]
         path = self._kept(_below("", name), "csv") or (self._kept("", "csv") if name == "result" else None)
         own = self.folder / f"{name}.csv"
         if path is None and own not in self._files.values():
@@ -241,11 +290,11 @@ class Run(Mapping):
             raise KeyError(f"{name!r} has no table; there are {', '.join(self._tables()) or 'none'}")
         if not path.exists():
             raise KeyError(f"no {name}.csv; there are {', '.join(self._tables()) or 'no tables'}")
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            head, *rows = csv.reader(file)
+        columns = {column: _column([row[place] for row in rows]) for place, column in enumerate(head)}
         pandas = _module("pandas")
-        if pandas:
-            return pandas.read_csv(path)
-        with open(path, newline="") as file:
-            return list(csv.DictReader(file))
+        return pandas.DataFrame(columns) if pandas else [dict(zip(head, row)) for row in zip(*columns.values())]
 
     def _tables(self):
         """What `table` takes: results that have one, and files that the script saved."""
@@ -270,14 +319,20 @@ class Run(Mapping):
         if isinstance(value, dict):
             if value.get("type") == "Figure":
                 return Figure(value, self._kept(pointer, "svg"), self._kept(pointer, "png"))
-            if list(value) == ["shape", "values"] and _module("numpy"):
-                return _module("numpy").array(_number(value["values"])).reshape(value["shape"])
+            if _is_tensor(value):
+                return _array(_module("numpy"), value) if _module("numpy") else value
             return {key: self._value(_below(pointer, key), inner) for key, inner in value.items()}
         if isinstance(value, list) and value:
-            if all(isinstance(row, dict) and "type" not in row for row in value):
+            if all(isinstance(row, dict) and not _is_object(row) and not _is_tensor(row) for row in value):
                 pandas = _module("pandas")
                 texts = {key for row in value for key, cell in row.items() if isinstance(cell, str) and cell not in _WORDS}
-                rows = [{key: cell if key in texts else _number(cell) for key, cell in row.items()} for row in value]
+                rows = [
+                    {
+                        key: cell if key in texts else self._value(_below(f"{pointer}/{i}", key), cell) if isinstance(cell, dict) else _number(cell)
+                        for key, cell in row.items()
+                    }
+                    for i, row in enumerate(value)
+                ]
                 return pandas.DataFrame(rows) if pandas else rows
             numpy = _module("numpy")
             if numpy and _numbers(value):
@@ -292,6 +347,43 @@ class Run(Mapping):
 def _below(pointer, key):
     """The JSON pointer of a key below another pointer."""
     return f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
+
+
+def _is_object(value) -> bool:
+    """Whether these are the fields of one of viva's objects, such as a Transcript, and no map of the script's."""
+    return isinstance(value, dict) and re.fullmatch("[A-Z][A-Za-z]+", str(value.get("type", ""))) is not None
+
+
+def _is_tensor(value) -> bool:
+    if list(value) != ["shape", "values"] or not isinstance(value["values"], list) or not isinstance(value["shape"], list):
+        return False
+    whole = all(isinstance(length, int) and length >= 0 for length in value["shape"])
+    return whole and math.prod(value["shape"]) == _count(value["values"])
+
+
+def _count(value) -> int:
+    return sum(_count(one) for one in value) if isinstance(value, list) else 1
+
+
+def _array(numpy, tensor):
+    return numpy.array(_number(tensor["values"])).reshape(tensor["shape"])
+
+
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+_PART = re.compile(r"-?(0|[1-9][0-9]*)?\.[0-9]*(e[+-]?[0-9]+)?|-?[1-9]e[+-]?[0-9]+|-?[1-9][0-9]*\.?[0-9]*e-[0-9]+")
+
+
+def _column(cells) -> list:
+    """The cells of a column of a file: numbers where all of them are, or bools, or texts."""
+    there = [cell for cell in cells if cell]
+    if there and all(_WHOLE.fullmatch(cell) for cell in there):
+        return [int(cell) if cell else None for cell in cells]
+    number = lambda cell: _WHOLE.fullmatch(cell) or _PART.fullmatch(cell)
+    if any(map(number, there)) and all(number(cell) or cell.lower() in _WORDS for cell in there):
+        return [float(cell) if cell else None for cell in cells]
+    if there and set(there) <= {"true", "false"}:
+        return [cell == "true" if cell else None for cell in cells]
+    return [cell or None for cell in cells]
 
 
 def _module(name):

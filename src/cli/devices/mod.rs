@@ -109,25 +109,35 @@ pub(super) fn run(text: &str, options: &RunOptions) -> CommandOutcome {
     let out = match (&options.resume, &options.out) {
         // Without the slash that a shell puts behind a folder's name.
         (Some(folder), _) | (None, Some(folder)) => folder.components().collect::<PathBuf>(),
-        (None, None) => Record::fresh_folder(Path::new(script)),
+        (None, None) => Record::make_fresh_folder(Path::new(script))?.swap_remove(0),
     };
+    let done = divided(options, text, &devices, &out);
+    if done.is_err() {
+        // Where nothing came of it, it is empty.
+        let _ = std::fs::remove_dir(&out);
+    }
+    done
+}
+
+/// The run, its shards beside its folder.
+fn divided(options: &RunOptions, text: &str, devices: &[Device], out: &Path) -> CommandOutcome {
     let Some(name) = out.file_name() else {
-        return Err(Error::file(&out, "the shards lie beside the run folder, which needs a name of its own").into());
+        return Err(Error::file(out, "the shards lie beside the run folder, which needs a name of its own").into());
     };
     let mut shards = name.to_os_string();
     shards.push("-shards");
     let shards = out.with_file_name(shards);
-    if options.resume.is_some() && Manifest::read(&out).is_ok_and(|manifest| manifest.is_finished()) {
+    if options.resume.is_some() && Manifest::read(out).is_ok_and(|manifest| manifest.is_finished()) {
         eprintln!("{}: this run is finished; its results are in results.json", out.display());
         return Ok(());
     }
-    may_begin(options, text, devices.len(), &out, &shards)?;
+    may_begin(options, text, devices.len(), out, &shards)?;
     let mut signals = Heard::listen()?;
-    let done = all_shards(&devices, options, &shards, &mut signals)
-        .and_then(|folders| merged(&devices[0], &folders, &out, options, &mut signals));
+    let done = all_shards(devices, options, &shards, &mut signals)
+        .and_then(|folders| merged(&devices[0], &folders, out, options, &mut signals));
     let begun = |shards: std::fs::ReadDir| shards.flatten().any(|entry| !nothing_begun(&entry.path()));
     if done.is_err() && shards.read_dir().is_ok_and(begun) {
-        eprintln!("what was done so far is kept; go on with: viva run {}", words_again(options, text, &out));
+        eprintln!("what was done so far is kept; go on with: viva run {}", words_again(options, text, out));
     }
     done
 }

@@ -59,33 +59,26 @@ pub struct Record {
 }
 
 impl Record {
-    /// Makes the folder and begins to tell, so that a place that can't be written is refused before any work. A folder with
-    /// something in it is refused too: runs are not overwritten.
-    pub fn begin(cx: &mut Cx, folder: PathBuf, script: &Path, text: &str) -> Result<Rc<Self>> {
-        let made = Self::make_folder(&folder)?;
-        let entries = std::fs::read_dir(&folder).map_err(|e| Error::file(&folder, e))?;
-        let names: Vec<_> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-        // What a run leaves that was killed before its manifest was written.
-        let (progress, unbegun) = (folder.join(PROGRESS), nothing_begun(&folder));
-        let journal = progress.join("journal").symlink_metadata().is_ok_and(|found| found.is_file());
-        let empty = || std::fs::read_dir(&progress).is_ok_and(|mut entries| entries.next().is_none());
-        let own = |name: &String| match name.as_str() {
-            PROGRESS => journal || empty(),
-            SCRIPT => journal,
-            MANIFEST => journal && unbegun,
-            name => name.starts_with(TEMPORARY),
-        };
-        if !names.iter().all(own) {
-            let hint = if !unbegun {
-                format!("give another --out, or go on with that run by --resume {}", folder.display())
-            } else {
-                "give another --out, or remove it first".into()
-            };
-            return Err(Error::file(&folder, "the run folder is not empty").hint(hint));
-        }
-        sweep(&folder, 0);
+    /// Begins to tell in a folder that was made for it, so that a place that can't be written is refused before any work. A folder
+    /// with something in it is refused too: runs are not overwritten. `made`: what is removed again where nothing comes of it,
+    /// innermost first.
+    pub fn begin(cx: &mut Cx, folder: PathBuf, made: Vec<PathBuf>, script: &Path, text: &str) -> Result<Rc<Self>> {
         let record = Rc::new(Self { made, ..Self::new(cx, folder, script, text) });
-        match record.open(cx) {
+        let begun = vacant(&record.folder).and_then(|()| {
+            let journal = record.lock(cx)?;
+            // Another run may have begun here, and ended, since the folder was looked at.
+            if let Err(error) = vacant(&record.folder) {
+                // The journal is this process's own, made a moment ago, or the other run would have gone on.
+                if journal.is_empty() {
+                    drop(journal);
+                    let _ = std::fs::remove_dir_all(record.folder.join(PROGRESS));
+                }
+                return Err(error);
+            }
+            sweep(&record.folder, 0);
+            record.tell(cx, journal)
+        });
+        match begun {
             Ok(()) => Ok(record),
             // What lies there is another's, who began at the same moment.
             Err(error) if cx.journal().is_none() => {
@@ -101,10 +94,28 @@ impl Record {
 
     /// Makes the folder; says which were missing, innermost first.
     pub fn make_folder(folder: &Path) -> Result<Vec<PathBuf>> {
-        let missing = folder.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.exists()).map(PathBuf::from);
-        let made = missing.collect();
+        let made = missing(folder);
         std::fs::create_dir_all(folder).map_err(|e| Error::file(folder, e))?;
         Ok(made)
+    }
+
+    /// Makes a folder below `runs` that no other run has, `runs/demo`, `runs/demo-2`, ...; says which were missing, innermost first.
+    pub fn make_fresh_folder(script: &Path) -> Result<Vec<PathBuf>> {
+        let name = script.file_stem().and_then(|stem| stem.to_str()).unwrap_or("run");
+        let runs = Path::new("runs");
+        for number in 1.. {
+            let folder = runs.join(if number == 1 { name.into() } else { format!("{name}-{number}") });
+            let made = missing(&folder);
+            std::fs::create_dir_all(runs).map_err(|e| Error::file(runs, e))?;
+            match std::fs::create_dir(&folder) {
+                Ok(()) => {
+                    return Ok([vec![folder.clone()], made.into_iter().filter(|one| *one != folder).collect()].concat());
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Error::file(&folder, error)),
+            }
+        }
+        unreachable!("there are more numbers than folders")
     }
 
     fn new(cx: &Cx, folder: PathBuf, script: &Path, text: &str) -> Self {
@@ -193,18 +204,23 @@ impl Record {
             earlier_inputs: inputs.map(|input| InputSeen { contents_verified_unix: None, ..input }).collect(),
             ..record
         });
-        record.open(cx)?;
+        let journal = record.lock(cx)?;
+        record.tell(cx, journal)?;
         sweep(&record.folder, 0);
         // A page of the run as it was; where there is none, nothing is to be done.
         let _ = std::fs::remove_file(record.folder.join("report.html"));
         Ok(record)
     }
 
-    fn open(self: &Rc<Self>, cx: &mut Cx) -> Result<()> {
+    /// From here on no other process is at work in the folder.
+    fn lock(&self, cx: &mut Cx) -> Result<Journal> {
         cx.set_folder(self.folder.clone());
         cx.reserve(&RESERVED);
         cx.add_script(&self.text);
-        let journal = Journal::open(&self.folder.join(PROGRESS))?;
+        Journal::open(&self.folder.join(PROGRESS))
+    }
+
+    fn tell(self: &Rc<Self>, cx: &mut Cx, journal: Journal) -> Result<()> {
         if let Some(lost) = journal.lost() {
             cx.warn(lost);
         }
@@ -214,18 +230,6 @@ impl Record {
         self.write_manifest(cx)?;
         cx.set_record(self.clone());
         Ok(())
-    }
-
-    /// A folder below `runs` that does not exist yet: `runs/demo`, `runs/demo-2`, ...
-    pub fn fresh_folder(script: &Path) -> PathBuf {
-        let name = script.file_stem().and_then(|stem| stem.to_str()).unwrap_or("run");
-        let mut folder = PathBuf::from("runs").join(name);
-        let mut number = 1;
-        while folder.exists() {
-            number += 1;
-            folder = PathBuf::from("runs").join(format!("{name}-{number}"));
-        }
-        folder
     }
 
     pub fn folder(&self) -> &Path {
@@ -596,6 +600,35 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
     files::refuse_links(folder, Path::new(name), false)?;
     let path = folder.join(name);
     files::write_whole(&path, |temporary| std::fs::write(temporary, text).map_err(|e| Error::file(&path, e)))
+}
+
+/// The folders that are missing on the way to this one, innermost first.
+fn missing(folder: &Path) -> Vec<PathBuf> {
+    folder.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.exists()).map(PathBuf::from).collect()
+}
+
+/// Refuses a folder in which there is more than what a run leaves that was killed before its manifest was written.
+fn vacant(folder: &Path) -> Result<()> {
+    let entries = std::fs::read_dir(folder).map_err(|e| Error::file(folder, e))?;
+    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let (progress, unbegun) = (folder.join(PROGRESS), nothing_begun(folder));
+    let journal = progress.join("journal").symlink_metadata().is_ok_and(|found| found.is_file());
+    let empty = || std::fs::read_dir(&progress).is_ok_and(|mut entries| entries.next().is_none());
+    let own = |name: &String| match name.as_str() {
+        PROGRESS => journal || empty(),
+        SCRIPT => journal,
+        MANIFEST => journal && unbegun,
+        name => name.starts_with(TEMPORARY),
+    };
+    if names.iter().all(own) {
+        return Ok(());
+    }
+    let hint = if !unbegun {
+        format!("give another --out, or go on with that run by --resume {}", folder.display())
+    } else {
+        "give another --out, or remove it first".into()
+    };
+    Err(Error::file(folder, "the run folder is not empty").hint(hint))
 }
 
 /// Removes what a killed process was writing.
