@@ -449,6 +449,15 @@ fn a_damaged_log_is_refused() {
     let flipped = String::from_utf8(whole.clone()).expect("text").replacen("\"choice\":1", "\"choice\":3", 1);
     std::fs::write(&path, flipped).expect("a log");
     assert!(Desk::open(&Cx::default(), task(&folder)).err().is_some_and(|e| e.message.contains("line 1: damaged")));
+    // Without its first line that question is asked again, and after it those that have no answer.
+    let second = whole.iter().position(|byte| *byte == b'\n').expect("a line") + 1;
+    std::fs::write(&path, &whole[second..]).expect("a log");
+    let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+    assert_eq!(desk.state(0, 0.0).expect("a state")["number"], 0);
+    assert_eq!(desk.progress(0.0)[0].1, 1, "one answer is there");
+    let state = desk.answer(0, 0, 1, 1.0).expect("an answer");
+    assert_eq!((&state["number"], &state["undo"]), (&2.into(), &false.into()), "{state}");
+    drop(desk);
     std::fs::write(&path, whole).expect("a log");
     let joined = folder.join("joined.jsonl");
     let text = std::fs::read_to_string(&joined).expect("places");
@@ -457,6 +466,27 @@ fn a_damaged_log_is_refused() {
     // Half a line was never answered.
     std::fs::write(&joined, format!("{text}{{\"se")).expect("places");
     Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+}
+
+/// Browsers write names small and leave out the port that a scheme has anyway.
+#[test]
+fn a_server_is_known_by_its_name_however_it_was_written() {
+    let (_home, folder) = made(QUICK);
+    for public in ["https://Study.Example.org", "https://study.example.org:443"] {
+        let desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+        let address = Address { at: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), public: Some(public.into()) };
+        let serving = serve(desk, address).expect("a server");
+        for (host, origin, wanted) in [
+            ("study.example.org", "https://study.example.org", 200),
+            ("Study.Example.Org:443", "https://study.example.org", 200),
+            ("study.example.org", "http://study.example.org", 403),
+            ("study.example.org:8443", "https://study.example.org", 403),
+            ("example.org", "https://study.example.org", 403),
+        ] {
+            let text = format!("GET / HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nConnection: close\r\n\r\n");
+            assert_eq!(raw(serving.at, text.as_bytes()).0, wanted, "{public}: {host} {origin}");
+        }
+    }
 }
 
 /// Browsers open several connections at once and keep them open: none waits for another to be closed.

@@ -219,6 +219,20 @@ fn tests_count_only_among_accepted_seeds() {
     assert_eq!(all(found), ["0.5", "0.666667", "15", "5", "first", "5"]);
 }
 
+/// Items whose judges stayed away are told of beside all that comes of them.
+#[test]
+fn items_with_fewer_judgements_than_planned_are_counted() {
+    let mut place = Place::new();
+    let found = place.value(&format!(
+        r#"{TASK}{HONEST}
+        let told = |rows| people::answers(t, rows).judgements.cautions.filter(|c| c.contains("fewer judgements"));
+        let a = people::answers(t, said.filter(|row| row.slot != 3));
+        let short = a.judgements.by_item().filter(|item| item.judgements < 3).len;
+        [told.call(said).len, told.call(said.filter(|row| row.slot != 3))[0] == `${{short}} of 30 items have fewer judgements that count than the 3 planned`, short > 5]"#
+    ));
+    assert_eq!(all(found), ["0", "true", "true"]);
+}
+
 /// One who clicks one button, one who clicks at random, one who is too fast, one who leaves out, and two who are one.
 #[test]
 fn each_rule_finds_whom_it_is_there_for() {

@@ -16,7 +16,8 @@ async function start() {
 async function stop() {
   const before = client;
   client = undefined;
-  if (before) await before.stop();
+  // One that never started has nothing to stop, and says so by an error.
+  if (before) await before.stop().catch(() => {});
 }
 
 exports.activate = async (context) => {

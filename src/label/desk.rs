@@ -72,6 +72,17 @@ fn rounded(seconds: f64) -> f64 {
     (seconds * 1000.0).round() / 1000.0
 }
 
+impl Seat {
+    /// To the first question without an answer.
+    fn go_on(&mut self) {
+        self.next = self.answers.iter().position(Option::is_none).unwrap_or(self.answers.len());
+    }
+
+    fn answered(&self) -> usize {
+        self.answers.iter().flatten().count()
+    }
+}
+
 impl Desk {
     /// Goes on with what the folder's log says.
     pub fn open(cx: &Cx, task: PeopleTask) -> Result<Self> {
@@ -120,17 +131,13 @@ impl Desk {
             }
             let seat = &mut places[slot];
             seat.begun = true;
-            match json["undo"].as_bool() {
-                Some(true) => {
-                    seat.answers[question] = None;
-                    seat.next = question;
-                }
-                _ => {
-                    seat.answers[question] = Some(place("choice").ok_or_else(wrong)?);
-                    seat.next = question + 1;
-                }
-            }
+            seat.answers[question] = match json["undo"].as_bool() {
+                Some(true) => None,
+                _ => Some(place("choice").ok_or_else(wrong)?),
+            };
         }
+        // What somebody took out of the log is asked again.
+        places.iter_mut().for_each(Seat::go_on);
         Ok(Self { task: Arc::new(task), seats, places, by_token, log, written: whole as u64 })
     }
 
@@ -163,7 +170,7 @@ impl Desk {
                 return to(&self.seats, seat);
             }
         }
-        let free = (0..self.places.len()).find(|&seat| !self.seats.joined[seat] && self.places[seat].next == 0);
+        let free = (0..self.places.len()).find(|&seat| !self.seats.joined[seat] && self.places[seat].answered() == 0);
         let Some(seat) = free else {
             return refused(410, "all places are taken: thank you, no more answers are needed");
         };
@@ -269,7 +276,7 @@ impl Desk {
     /// Takes an answer: it is on the disk before anybody hears of it.
     pub fn answer(&mut self, seat: usize, question: usize, choice: usize, now: f64) -> Said {
         // What was taken already, and only the reply to it was lost.
-        if question < self.places[seat].next && self.places[seat].answers[question] == Some(choice) {
+        if self.places[seat].answers.get(question) == Some(&Some(choice)) {
             return self.state(seat, now);
         }
         let seconds = self.current(seat, question, now)?;
@@ -286,8 +293,8 @@ impl Desk {
         let pause = self.task.text.pause;
         let place = &mut self.places[seat];
         place.answers[question] = Some(choice);
-        place.next += 1;
-        (place.shown, place.accepted, place.undo) = (None, None, true);
+        place.go_on();
+        (place.shown, place.accepted, place.undo) = (None, None, place.next == question + 1);
         place.pause = now + pause;
         self.state(seat, now)
     }
@@ -358,7 +365,7 @@ impl Desk {
         let each = self.places.iter().zip(&self.seats.joined);
         each.map(|(place, joined)| {
             let silent = (place.heard > f64::NEG_INFINITY).then_some(now - place.heard);
-            (*joined || place.next > 0, place.next, place.answers.len(), silent)
+            (*joined || place.answered() > 0, place.answered(), place.answers.len(), silent)
         })
         .collect()
     }

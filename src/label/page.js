@@ -202,11 +202,14 @@ else {
   const platform = ["PROLIFIC_PID", "workerId"].map(name => asked.get(name)).find(name => name);
   const kept = (() => { try { return platform ? null : localStorage.getItem("viva-place"); } catch { return null; } })();
   const join = async () => {
+    // A double click is one person.
+    if (busy) return;
+    busy = true;
     try {
       const place = await ask("/join", platform ? { platform } : {});
       try { localStorage.setItem("viva-place", place.to); } catch { /* then the address has to be kept by hand */ }
       location.assign(place.to);
-    } catch (error) { say(error.message); }
+    } catch (error) { busy = false; say(error.message); }
   };
   const parts = [make("h1", {}, "Looking at pictures")];
   parts.push(make("p", {}, "You will be asked about pictures. You may stop at any time. " + (platform

@@ -89,11 +89,9 @@ pub fn serve(desk: Desk, address: Address) -> Result<Serving> {
     if at.ip().is_loopback() {
         hosts.push(format!("localhost:{}", at.port()));
     }
-    let mut origins: Vec<String> = hosts.iter().map(|host| format!("http://{host}")).collect();
-    if let Some(public) = &address.public {
-        hosts.extend(public.split_once("://").map(|(_, host)| host.to_string()));
-        origins.push(public.clone());
-    }
+    let addresses = hosts.iter().map(|host| format!("http://{host}")).chain(address.public.clone());
+    let origins: Vec<String> = addresses.map(|address| as_browsers_write(&address)).collect();
+    let hosts = origins.iter().filter_map(|origin| Some(origin.split_once("://")?.1.to_string())).collect();
     let shared = Arc::new(Shared {
         desk: Mutex::new(desk),
         hosts,
@@ -122,6 +120,13 @@ pub fn serve(desk: Desk, address: Address) -> Result<Serving> {
         }
     }));
     Ok(Serving { at, threads, stop })
+}
+
+/// The address of a server in small letters, without the port that its scheme has anyway.
+fn as_browsers_write(address: &str) -> String {
+    let address = address.to_lowercase();
+    let port = if address.starts_with("https:") { ":443" } else { ":80" };
+    address.strip_suffix(port).unwrap_or(&address).to_string()
 }
 
 /// What is sent back: status, kind, bytes.
@@ -160,11 +165,16 @@ fn header<'a>(request: &'a Request, name: &'static str) -> Option<&'a str> {
 }
 
 fn reply(shared: &Shared, request: &mut Request) -> std::result::Result<Reply, Refusal> {
+    // Some programs name the scheme's own port too; which scheme was asked by stands in no header.
     let host = header(request, "Host").unwrap_or("");
-    if !shared.hosts.iter().any(|known| known == host) {
+    let called = ["http", "https"].map(|scheme| as_browsers_write(&format!("{scheme}://{host}")));
+    let known =
+        |called: &String| called.split_once("://").is_some_and(|(_, host)| shared.hosts.iter().any(|one| one == host));
+    if !called.iter().any(known) {
         return refused(403, "this server is not called so");
     }
-    if header(request, "Origin").is_some_and(|origin| !shared.origins.iter().any(|known| known == origin)) {
+    let other = |origin: &str| !shared.origins.contains(&as_browsers_write(origin));
+    if header(request, "Origin").is_some_and(other) {
         return refused(403, "asked for by another page");
     }
     if header(request, "Sec-Fetch-Site").is_some_and(|site| site == "cross-site") && *request.method() != Method::Get {

@@ -139,6 +139,11 @@ impl TaskAnswers {
         if let Some(missing) = judgements.as_ref().map(|own| asked - own.items.len()).filter(|missing| *missing > 0) {
             cautions.add(format!("{missing} of {asked} items have no judgement that counts"));
         }
+        let planned = task.text.overlap;
+        if let Some(fewer) = judgements.as_ref().map(|own| with_fewer(own, planned)).filter(|fewer| *fewer > 0) {
+            cautions
+                .add(format!("{fewer} of {asked} items have fewer judgements that count than the {planned} planned"));
+        }
         let mut found = Self { task, raw, judgements, workers, repeated, undone, cautions };
         let all = found.cautions.clone();
         found.raw.cautions.extend(&all);
@@ -191,6 +196,13 @@ impl TaskAnswers {
         };
         Some([share(&self.raw)?, share(self.judgements.as_ref()?)?])
     }
+}
+
+/// How many items have some judgements, but fewer than so many.
+fn with_fewer(judgements: &Judgements, planned: usize) -> usize {
+    let mut counts = vec![0usize; judgements.items.len()];
+    judgements.rows.iter().for_each(|row| counts[row.item as usize] += usize::from(row.answer.is_some()));
+    counts.into_iter().filter(|count| (1..planned).contains(count)).count()
 }
 
 /// What is answered of the tests, as judgements.

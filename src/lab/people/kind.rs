@@ -180,7 +180,8 @@ impl QuestionKind {
             ],
         };
         if checks > 0 {
-            lines.push(format!("The first {checks} questions must be answered “{check}”, whatever the picture shows."));
+            let first = if checks == 1 { "question".into() } else { format!("{checks} questions") };
+            lines.push(format!("The first {first} must be answered “{check}”, whatever the picture shows."));
         }
         if gold {
             lines.push("Some answers are known. Work that clicks at random is not accepted.".into());
