@@ -21,6 +21,14 @@ fn shaken(ds, apply) {
 const CASES: &[(&str, &str, &[&str])] = &[
     ("torus.relabel(|row| row.label, #{ classes: [\"even\", \"odd\"] })", "data", &["label 9", "2 names"]),
     ("data::objects([\"mug\"], #{ n: 2, classes_file: \"none.csv\" })", "argument", &["classes_file", "built by viva"]),
+    ("net::normalize([0.5], [1.0 / 0])", "argument", &["must be finite"]),
+    ("net::normalize([0.5], [-1])", "argument", &["above 0"]),
+    ("space::translate(2, #{ fill: 1e308 })", "argument", &["fill", "1e308"]),
+    (
+        "people::task(torus, #{ kind: \"realism\", attribute: \"light\" })",
+        "argument",
+        &["attribute", "decides nothing"],
+    ),
     ("tensor::from([16777217])", "argument", &["no 16777217", "16777216"]),
     ("tensor::from([[1e39]])", "argument", &["beyond float32"]),
     ("tensor::choice([0, 1e39], [2])", "argument", &["beyond float32"]),

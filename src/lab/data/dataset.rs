@@ -100,6 +100,8 @@ pub struct Dataset {
     preprocessing: Vec<Preprocessing>,
     /// Whether the source's own pixels need not lie in [0, 1].
     any_range: bool,
+    /// Whether labels are what searches go by, and not what is to be seen.
+    arbitrary_labels: bool,
     /// Ends the sentence "classes are numbered", where that was decided by their names.
     numbered: Option<Arc<str>>,
     /// Changes of `space::` that are known not to keep label and density of these images, and why.
@@ -153,6 +155,7 @@ impl Dataset {
             edge,
             preprocessing: vec![],
             any_range: false,
+            arbitrary_labels: false,
             numbered: None,
             cautions: vec![],
             skipped: Arc::new([]),
@@ -254,6 +257,7 @@ impl Dataset {
         set.classes = classes.into();
         set.numbered = None;
         set.from_one = false;
+        set.arbitrary_labels = false;
         Ok(set.identified())
     }
 
@@ -400,6 +404,16 @@ impl Dataset {
     pub(super) fn of_any_range(mut self) -> Self {
         self.any_range = true;
         self
+    }
+
+    /// The same data, whose labels say nothing of what is to be seen, as those of noise that a search begins with.
+    pub fn of_arbitrary_labels(self, arbitrary: bool) -> Self {
+        Self { arbitrary_labels: arbitrary, ..self }
+    }
+
+    /// Whether no model can be judged by its labels.
+    pub fn has_arbitrary_labels(&self) -> bool {
+        self.arbitrary_labels
     }
 
     /// Whether pixels may leave [0, 1].

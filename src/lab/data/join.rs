@@ -163,6 +163,7 @@ impl Dataset {
         if let Some(how) = self.numbering().filter(|how| other.numbering() == Some(how)) {
             set = set.numbered(how.into());
         }
+        let set = set.of_arbitrary_labels(self.has_arbitrary_labels() || other.has_arbitrary_labels());
         Ok(if any_range { set.of_any_range() } else { set })
     }
 }

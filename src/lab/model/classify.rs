@@ -171,6 +171,9 @@ impl Model {
     pub fn doubted_numbers(&self, set: &Dataset, wrong: usize, n: usize) -> Option<String> {
         /// On fewer images an error tells nothing of that kind.
         const FEWEST: usize = 10;
+        if set.has_arbitrary_labels() {
+            return None;
+        }
         let (answers, known) = (self.classes()?, set.classes().len() as i64);
         let error = wrong as f64 / n as f64;
         // A set of one class says nothing of how many there are to guess among.

@@ -370,9 +370,16 @@ impl Figure {
     /// All panels of these figures, `columns` in a row.
     pub fn grid(figures: &[&Figure], columns: usize) -> Result<Self> {
         let mut panels = Vec::new();
-        let mut cautions = Cautions::default();
+        // A caution of one of several figures says of which.
+        let title = |figure: &Figure| match (&figure.title, &figure.panels[..]) {
+            (title, _) if !title.is_empty() => title.clone(),
+            (_, [only]) => only.title.clone(),
+            _ => String::new(),
+        };
+        let titles: Vec<String> = figures.iter().map(|figure| title(figure)).collect();
+        let each = titles.iter().map(String::as_str).zip(figures.iter().map(|figure| &figure.cautions));
+        let cautions = Cautions::of_each(each);
         for figure in figures {
-            cautions.extend(&figure.cautions);
             for (i, panel) in figure.panels.iter().enumerate() {
                 let mut panel = panel.clone();
                 if panel.title.is_empty() && i == 0 {

@@ -83,6 +83,9 @@ pub(super) fn stuck<'a>(plan: &Examination, rows: impl IntoIterator<Item = &'a R
 fn agreement(plan: &Examination, rows: &[Row]) -> Option<String> {
     /// Fewer images may well be of one class.
     const FEWEST: usize = 10;
+    if plan.data.has_arbitrary_labels() {
+        return None;
+    }
     let mut standing: Vec<(u32, &Row)> = rows.iter().map(|row| (row.id, row)).collect();
     standing.sort_by_key(|(id, _)| *id);
     standing.dedup_by_key(|(id, _)| *id);

@@ -17,6 +17,12 @@ pub static FROM: Primitive = Primitive {
             .or(Fallback::Absent("their numbers, up to the highest label")),
         Param::new("any_range", Kind::Bool, "pixels need only be finite, as those of noise and of standardised images")
             .or(Fallback::Bool(false)),
+        Param::new(
+            "arbitrary_labels",
+            Kind::Bool,
+            "labels are what a search goes by and not what is to be seen, as of noise: no model is doubted for not answering them",
+        )
+        .or(Fallback::Bool(false)),
         Param::new("margin", Kind::Int, "pixels on every side that models do not see and translations bring in")
             .range(0.0, 1024.0)
             .unit("pixels")
@@ -55,7 +61,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         class_names(args)?,
         args.bool("any_range"),
     )?;
-    let set = set.with_margin(args.count("margin"))?;
+    let set = set.with_margin(args.count("margin"))?.of_arbitrary_labels(args.bool("arbitrary_labels"));
     set.record(cx);
     Ok(Value::object(set))
 }

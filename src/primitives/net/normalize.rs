@@ -9,7 +9,7 @@ pub static NORMALIZE: Primitive = Primitive {
     purpose: "Subtracts a mean and divides by a standard deviation, channel by channel.",
     params: &[
         Param::new("mean", Kind::Numbers, "one number per channel, or one for all"),
-        Param::new("std", Kind::Numbers, "one number per channel, or one for all, not 0"),
+        Param::new("std", Kind::Numbers, "one number per channel, or one for all, above 0"),
     ],
     options: &[],
     returns: "Layer",
@@ -18,10 +18,14 @@ pub static NORMALIZE: Primitive = Primitive {
     examples: &[Example { code: "net::normalize([0.5], [0.25])", result: "net::normalize([0.5], [0.25])" }],
     run: |_cx, args| {
         let (mean, std) = (args.numbers("mean"), args.numbers("std"));
-        if mean.is_empty() || std.is_empty() || std.contains(&0.0) {
+        if mean.is_empty() || std.is_empty() || std.iter().any(|x| *x <= 0.0) {
             return Err(Error::argument(
-                "net::normalize: `mean` and `std` need one number or more, and no deviation of 0",
+                "net::normalize: `mean` and `std` need one number or more, and deviations above 0",
             ));
+        }
+        // An infinite deviation would make every image 0.
+        if mean.iter().chain(&std).any(|x| !(*x as f32).is_finite()) {
+            return Err(Error::argument("net::normalize: `mean` and `std` must be finite"));
         }
         Ok(Value::object(Layer::normalize(mean, std)))
     },

@@ -191,6 +191,13 @@ fn task(cx: &Cx, args: &Args) -> Result<Value> {
     }
     let real = args.optional_object::<Dataset>("real").map(|set| ShownImages::of_data(cx, &set)).transpose()?;
     let needs_real = matches!(kind, QuestionKind::Label | QuestionKind::KeepsLabel);
+    if let Some(option) =
+        ["attribute", "more"].into_iter().find(|name| kind != QuestionKind::Attribute && args.given(name))
+    {
+        return Err(Error::argument(format!(
+            "`{option}` is of tasks of the kind \"attribute\", and decides nothing of this one"
+        )));
+    }
     let attribute = match args.optional_str("attribute") {
         Some(name) => Some((name.to_string(), more(args, n)?)),
         None => None,

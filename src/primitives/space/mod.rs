@@ -29,7 +29,8 @@ const FILL: Param = Param::new(
     Kind::Either(const { &[FILLS.kind(), Kind::Float] }),
     "what comes in from beyond the border: pixels of this value, the nearest pixel, the image mirrored or the image once more",
 )
-.or(Fallback::Float(0.0));
+.or(Fallback::Float(0.0))
+.range(-1e6, 1e6);
 
 fn bounds(args: &Args) -> Result<Option<Bounds>> {
     match args.get("bounds").map(|_| args.numbers("bounds")).as_deref() {
