@@ -21,6 +21,8 @@ fn a_figure_says_itself_what_its_axes_have_no_place_for() {
             log: log.cautions == ["1 point is not positive and has no place on a log axis"],
             later: later.cautions.len() == 1,
             both: both.cautions == log.cautions,
+            one_of_two: plot::grid([plot::line([0, 0.0 / 0], [1, 2], #{ title: "first" }), plot::line([1, 2], [1, 2], #{ title: "second" })]).cautions
+                == ["first: 1 point is not a finite number and is not drawn"],
             lines: lines.cautions == ["the line \"chance\" at y = 5.0 lies beyond the axis"],
         }"#,
     );
