@@ -168,7 +168,9 @@ fn a_run_is_refused_that_can_only_fail_before_anything_is_done() {
     for (script, said) in [
         (nope, "script.rhai:3:22"),
         ("import \"own\" as own;\nown::half(3);", "own.rhai:1:14"),
-        ("fn never() { undeclared }", "there is no variable `undeclared`"),
+        ("fn late() { undeclared }\nif false { late() }", "there is no variable `undeclared`"),
+        ("import \"gone\" as gone;", "no file gone.rhai"),
+        ("import \"std/gone\" as gone;", "no module std/gone"),
         ("data::glyphs(#{ m: 2 });", "unknown option `m`"),
         ("nope(1);\nnope(2);", "these were found"),
     ] {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use viva::core::{Cx, Value};
-use viva::script::{Diagnostic, Session, check, script_arguments};
+use viva::script::{Diagnostic, Session, check, check_files, script_arguments};
 
 fn session() -> Session {
     Session::new(Rc::new(Cx::default()))
@@ -364,6 +364,74 @@ fn outer(options) { [options.n, left(10, options.only_of("parts::left")), option
 
 fn wrongly() { left(1, #{ by: 11 }) }
 "##;
+
+/// A run is refused only by what it ends at: closures in maps, guarded reads, functions of other files however they are written.
+#[test]
+fn what_may_run_is_not_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let module = "fn wide(\n  a,\n  b /* one, two */\n) { a + b }\n  fn indented(x) { x } fn beside() { 1 }\nfn never() { nowhere() }\nfn maker() { #{ tick: || 5 } }\n";
+    for (name, text) in
+        [("own", module), ("other", "fn fb() { 2 }\n"), ("broken", "fn ok( { 1 }\n"), ("bad", "fn f() { nowhere() }\n")]
+    {
+        std::fs::write(folder.path().join(format!("{name}.rhai")), text).expect("a module");
+    }
+    let script = folder.path().join("script.rhai").display().to_string();
+    let failing = |text: &str| {
+        let session = Session::new(Rc::new(Cx::default()));
+        let found =
+            check_files(&session, &script, text).unwrap_or_else(|said| panic!("{text}: {}", said.render(false)));
+        found.into_iter().filter(|one| one.finding.fails).map(|one| one.finding.message).collect::<Vec<_>>()
+    };
+    for text in [
+        "let c = #{ n: 0, inc: || { this.n += 1; this.n } }; c.inc()",
+        "let c = #{}; c.inc = |x| x + 1; c.inc(2)",
+        "import \"own\" as own; own::wide(1, 2) + own::indented(3) + own::beside()",
+        "import \"own\" as own; let m = own::maker(); m.tick()",
+        "{ import \"own\" as m; m::beside(); } { import \"other\" as m; m::fb(); }",
+        "fn add_b() { this.b = 2; } let m = #{ a: 1 }; m.add_b(); m.b",
+        "let m = #{ a: 1 }; if \"b\" in m { m.b } else { 0 }",
+        "let m = #{ a: 1 }; if m.contains(\"b\") { m.b } else { 0 }",
+        "let ds = data::glyphs(#{ n: 2 }); ds.relabel(|row| [#{ foo: 1 }].map(|row| row.foo)[0])",
+        "let ds = data::glyphs(#{ n: 2 }); ds.relabel(|row| { row.extra = 1; row.extra })",
+        "fn examine(a) { a } examine(1)",
+        "fn accuracy(a, b, c, d, e) { this + e } 1.accuracy(1, 2, 3, 4, 5)",
+        "fn bad() { nothere() } fn worse() { bad() } try { worse() } catch { 1 }",
+        "try { import \"broken\" as b; } catch { 1 }",
+        "try { import \"bad\" as b; b::f() } catch { 1 }",
+        "fn unused() { nothere() } 1",
+        "let x = 5; fn f() { if is_def_var(\"x\") { x } else { 1 } } f()",
+    ] {
+        assert_eq!(failing(text), Vec::<String>::new(), "{text}");
+    }
+    for (text, said) in [
+        ("fn used() { nothere() } used()", "no function `nothere`"),
+        ("import \"bad\" as b; b::f()", "no function `nowhere`"),
+        ("import \"broken\" as b;", "can't be read as a script"),
+        ("import \"own\" as own; own::wide(1)", "got 1 argument"),
+        ("import \"own\" as own; own::narrow(1)", "no `own::narrow`"),
+        ("try { 1 } catch { nothere() }", "no function `nothere`"),
+        ("[1].pish(2)", "no type has a method `pish`"),
+    ] {
+        let found = failing(text);
+        assert!(found.len() == 1 && found[0].contains(said), "{text}: {found:?}");
+    }
+}
+
+/// What is looked through grows with the text, not with its square.
+#[test]
+fn a_long_script_is_looked_through_in_good_time() {
+    let block = |i: usize| format!("let m{i} = #{{ a: {i} }};\nfn f{i}(x) {{ x + 1 }}\nlet s{i} = f{i}(m{i}.a);\n");
+    let polls = |n: usize| {
+        let text: String = (0..n).map(block).collect();
+        let session = Session::new(Rc::new(Cx::default()));
+        let begun = std::time::Instant::now();
+        assert!(check_files(&session, "long.rhai", &text).expect("it parses").is_empty());
+        begun.elapsed().as_secs_f64()
+    };
+    polls(100);
+    let (short, long) = (polls(300), polls(2400));
+    assert!(long < 24.0 * short.max(0.02), "{short} s, and eight times as long a text {long} s");
+}
 
 #[test]
 fn options_that_a_comment_declares_are_checked_and_filled_in() {

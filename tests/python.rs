@@ -466,6 +466,12 @@ run = viva.run("""[#{ code: "007", country: "NA", n: 1, x: 0.5, sure: true }, #{
 as_rows = lambda table: table if isinstance(table, list) else table.to_dict("records")
 missing = lambda cell: cell is None or cell != cell
 assert as_rows(run.table("rows")) == as_rows(run["rows"]) == [{"code": "01", "country": "NA", "n": 1}, {"code": "10", "country": "None", "n": 3}], run.table("rows")
+cats = viva.run('#{ rows: [#{ type: "Cat", id: "5", n: 9007199254740993 }, #{ type: "Cat", id: "6" }], result: 5 }', **q)
+assert as_rows(cats.table("rows"))[0] == {"type": "Cat", "id": "5", "n": 9007199254740993} and cats["result"] == 5, cats.table("rows")
+dots = viva.run('[#{ a: ".", b: 1 }, #{ a: "x", b: 2 }].save("dot.csv"); 1', **q).table("dot")
+assert [row["a"] for row in as_rows(dots)] == [".", "x"], dots
+odd = "let c = #{ n: 0 }; if false { nope(); } #{ v: 1 }"
+assert viva.run(odd, unchecked=True, **q)["v"] == 1
 first, second = as_rows(run.table("own"))
 assert (first["code"], first["country"], first["n"], first["x"], first["sure"]) == ("007", "NA", 1, 0.5, True), first
 assert second["code"] == "010" and missing(second["country"]) and second["x"] != second["x"], second
@@ -509,4 +515,12 @@ os._exit(0)
         .output()
         .expect("python3 starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let module = include_str!("../packaging/python/viva/__init__.py");
+    let (_, known) = module.split_once("_TYPES = set(").expect("the types");
+    let known: Vec<&str> = known[..known.find(".split()").expect("an end")].split(['"', ' ', '\n']).collect();
+    for kind in
+        viva::primitives::types::TYPES.iter().map(|kind| kind.name).filter(|name| *name != "tensor" && !name.is_empty())
+    {
+        assert!(known.contains(&kind), "{kind} is an object that Python takes for a map of the script's");
+    }
 }

@@ -265,6 +265,11 @@ fn curve() {
     assert_eq!(number(last, "pairwise_p"), report.tests.pairwise.p);
     assert_eq!(number(last, "interval_p"), report.tests.interval.p);
     assert_eq!(number(last, "error"), report.plain.mean);
+    assert_eq!(Some(number(last, "adversarial_error")), report.adversarial_error);
+    assert!(number(last, "adversarial_error_hi") > number(last, "adversarial_error"));
+    let rows = Value::Array(points.iter().cloned().map(Value::Map).collect());
+    let drawn = viva::plot::risks(&rows, true).expect("a figure").json();
+    assert_eq!(drawn["panels"][0]["layers"].as_array().map(Vec::len), Some(3), "R_S, R_g and R_S'");
     let b = viva::maths::bernstein::bernstein(103, report.weighted.variance, 0.025, 1.0);
     assert!((number(last, "weighted_error_hi") - report.weighted.mean - b).abs() < 1e-12);
     // The same seed draws the same samples; more sizes than images are as many as there are images.

@@ -508,8 +508,8 @@ fn recipes_of_generated_tests_answer_what_they_say() {
             chosen: f.of > 0 && f.chosen_by.extract(1).all(|x| x <= f.chosen_by[f.steps.index_of(f.of)]),
             judged: any.judged_by.contains(s.judges[0].hash) && t.table[0].label_kept >= 0.0 && t.table[0].judged_by.contains(s.judges[1].hash),
             intervals: t.table[0].second_lo < t.table[0].second_hi && off.table[0].found_lo <= off.table[0].found && o.summary.tests_kept_lo >= 0.0 && q.tests_kept_hi <= 1.0,
-            keepers: [f, p, t, o, off].all(|one| one.cautions.some(|said| said.contains("(keepers)"))) && alone.cautions == [] && !("kept" in alone.rounds[0])
-                && off.figure.cautions == off.cautions && t.figure.cautions.some(|said| said.contains("(keepers)")),
+            keepers: [f, p, t, o, off].all(|one| one.cautions.some(|said| said.contains("(keeper"))) && alone.cautions == [] && !("kept" in alone.rounds[0])
+                && off.figure.cautions == off.cautions && t.figure.cautions.some(|said| said.contains("(keeper")),
             repeats_itself: f.cautions[0].contains("as much as real ones") && f.summary.cautions == f.cautions && f.tests != (),
             pair_rows: p.table.len() == 19 && p.table.all(|row| row.label_kept_lo <= row.label_kept_hi && row.misread_lo <= row.misread && row.judged_by.contains("2 networks")),
             single: single.table.map(|row| row.starts) == [13, 13, 13] && single.looks.map(|row| row.step) == [2, 3] && single.classifier.hash != s.model.hash,

@@ -228,7 +228,7 @@ impl<'a> Asked<'a> {
 
     pub fn symbols(&self) -> Json {
         let code = &self.bindings.code;
-        let symbol = |function: crate::script::FunctionPlace| {
+        let symbol = |function: &crate::script::FunctionPlace| {
             let name = code.tokens[function.name];
             let start = code.tokens[function.name - 1].start;
             let end = code.tokens.get(function.body.end).map_or(self.text.len(), |close| close.end);
@@ -239,7 +239,7 @@ impl<'a> Asked<'a> {
                 "selectionRange": range(self.text, name.start..name.end),
             })
         };
-        json!(code.functions().into_iter().map(symbol).collect::<Vec<_>>())
+        json!(code.functions().iter().map(symbol).collect::<Vec<_>>())
     }
 
     pub fn prepare_rename(&self) -> Json {

@@ -196,6 +196,16 @@ static WORDS: &[Word] = &[
         &[else_("how far a wrong label is to lead before the attack is content: Dunn's name for it, negative")],
     ),
     one(
+        "keep",
+        &[
+            here(
+                &["testgen::"],
+                "classifiers that a generator must go on being read by; by default the keepers of the subject, `[]` is none",
+            ),
+            else_("classifiers that are to go on reading what a generator draws as it is intended"),
+        ],
+    ),
+    one(
         "label",
         &[
             here(&["data::scenes"], "the attribute that decides the label"),

@@ -59,7 +59,7 @@ impl<'t> Bindings<'t> {
     }
 
     fn add_functions(&mut self) {
-        for function in self.code.functions() {
+        for function in self.code.functions().to_vec() {
             let name = self.code.word(function.name).unwrap_or_default();
             match self.functions.get(name) {
                 Some(known) => self.all[*known].declared.push(function.name),

@@ -1,10 +1,9 @@
 //! What can be told about a script without running it: names, option names, and the arguments of its calls.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::sync::Arc;
 
-use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
+use rhai::{AST, ASTNode, Expr, FnAccess, FnCallExpr, Position, Stmt};
 
 use super::bindings::Bindings;
 use super::code::{Code, no_outer_variable};
@@ -12,10 +11,11 @@ use super::finding::Finding;
 use super::keys::unknown_keys;
 use super::modules::{file_of, module_name};
 use super::remarks::slashes;
+use super::scan::{Token, TokenKind};
 use super::session::Session;
-use crate::core::{Result, Value, nearest, suggestion};
+use crate::core::{Error, Result, Value, nearest, suggestion};
 use crate::primitives::declared::{Declared, declared};
-use crate::primitives::stdlib::stdlib_text;
+use crate::primitives::stdlib::{stdlib_names, stdlib_text};
 use crate::primitives::{Fallback, NAMESPACES, PRIMITIVES, Primitive, former};
 
 /// Unknown functions, variables, namespaces and option names, options written down with a value that does not fit, and calls with
@@ -26,21 +26,7 @@ pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
     let undeclared: Vec<Finding> = undeclared_variables(session, text).into_iter().filter(elsewhere).collect();
     findings.extend(undeclared);
     findings.sort_by_key(|finding| (finding.line, finding.column));
-    let caught = caught(text);
-    for finding in &mut findings {
-        finding.fails &= !caught.iter().any(|block| block.contains(&(finding.line, finding.column)));
-    }
     findings
-}
-
-/// From where to where a failure ends no run: what `try` catches, and all of a text that asks which functions there are.
-fn caught(text: &str) -> Vec<Range<(usize, usize)>> {
-    let code = Code::new(text);
-    if (0..code.tokens.len()).any(|token| code.is(token, "is_def_fn")) {
-        return vec![(0, 0)..(usize::MAX, 0)];
-    }
-    let blocks = (0..code.tokens.len()).filter(|token| code.is(*token, "try"));
-    blocks.filter_map(|token| Some(code.position(token + 1)..code.position(code.partner(token + 1)?))).collect()
 }
 
 /// The same of a part of a session, whose variables may have been declared before.
@@ -57,6 +43,8 @@ pub fn check_cell(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
         signatures.entry(function.name.into()).or_default().push(function.params.clone());
     }
     let own: BTreeSet<String> = scripts.union(&known).cloned().collect();
+    let functions = ast.iter_functions().map(|function| (function.name.to_string(), function.params.len())).collect();
+    let code = Code::new(text);
     let mut variables: BTreeSet<String> = BTreeSet::new();
     let mut findings = Vec::new();
     ast.walk(&mut |path| {
@@ -68,11 +56,15 @@ pub fn check_cell(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
             let module = match path.and_then(|path| module(session, ast.source(), path)).transpose() {
                 Ok(module) => module,
                 Err(error) => {
-                    findings.extend(at(import.0.position(), error.message));
+                    let hint = error.hint.map_or(String::new(), |hint| format!("; {hint}"));
+                    findings.extend(at(import.0.position(), format!("{}{hint}", error.message)));
                     None
                 }
             };
-            aliases.insert(import.1.as_str().to_string(), module);
+            // Of one name for two modules each block has its own.
+            let alias = import.1.as_str().to_string();
+            let module = if aliases.contains_key(&alias) { None } else { module };
+            aliases.insert(alias, module);
         }
         if let Some(ASTNode::Stmt(Stmt::Var(var, ..))) = path.last() {
             variables.insert(var.0.as_str().to_string());
@@ -81,7 +73,7 @@ pub fn check_cell(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
     });
     let declared = declared("", text).unwrap_or_else(|error| {
         let hint = error.hint.map_or(String::new(), |hint| format!("; {hint}"));
-        findings.push(Finding { line: 1, column: 1, message: format!("{}{hint}", error.message), fails: true });
+        findings.push(Finding::failing((1, 1), format!("{}{hint}", error.message)));
         Default::default()
     });
     ast.walk(&mut |path| {
@@ -93,12 +85,14 @@ pub fn check_cell(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
                     signatures: &signatures,
                     variables: &variables,
                     declared: &declared,
+                    functions: &functions,
                 };
                 check_call(call, *position, &script)
             }
             Some(ASTNode::Expr(Expr::MethodCall(call, position))) => {
                 let gone = former::method(&call.name).filter(|_| !scripts.contains(call.name.as_str()));
-                check_method(call, *position, &own, gone, session)
+                let own_method = scripts.contains(call.name.as_str()) || may_be_key(&code, &call.name);
+                if own_method { None } else { check_method(call, *position, &own, gone, session) }
             }
             _ => None,
         };
@@ -114,7 +108,7 @@ pub fn check_cell(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
     findings.extend(slashes(text, std::iter::empty()).into_iter().map(|remark| {
         let start = text[..remark.at].rfind('\n').map_or(0, |newline| newline + 1);
         let line = text[..remark.at].matches('\n').count() + 1;
-        Finding { line, column: text[start..remark.at].chars().count() + 1, message: remark.message, fails: false }
+        Finding::doubtful((line, text[start..remark.at].chars().count() + 1), remark.message)
     }));
     findings.sort_by_key(|finding| (finding.line, finding.column));
     findings
@@ -124,8 +118,7 @@ pub fn check_cell(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
 fn undeclared_variables(session: &Session, text: &str) -> Vec<Finding> {
     let bindings = Bindings::of(text);
     let code = &bindings.code;
-    // Whatever is evaluated may declare more, and who asks whether a variable is there reads it where it is.
-    if (0..code.tokens.len()).any(|token| code.is(token, "eval") || code.is(token, "is_def_var")) {
+    if declares_unseen(code) {
         return vec![];
     }
     let mut known: BTreeSet<&str> = bindings.all.iter().map(|binding| binding.name.as_str()).collect();
@@ -144,31 +137,38 @@ fn undeclared_variables(session: &Session, text: &str) -> Vec<Finding> {
         |token: &usize| code.variable(*token).filter(|name| session.variable(name).is_none() && !known.contains(name));
     let finding = |token: &usize| {
         let name = unknown(token)?;
-        let (line, column) = code.position(*token);
         let near =
             nearest(name, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-        Some(Finding { line, column, message: format!("there is no variable `{name}`{near}"), fails: true })
+        Some(Finding::failing(code.position(*token), format!("there is no variable `{name}`{near}")))
     };
     bindings.undeclared.iter().filter_map(finding).collect()
+}
+
+/// Whether variables may be there that nothing declares: whatever is evaluated may declare more, and who asks whether a variable is there
+/// reads it where it is.
+fn declares_unseen(code: &Code) -> bool {
+    ["eval", "is_def_var"].iter().any(|word| code.occurrences(word, 0..code.tokens.len()).next().is_some())
 }
 
 /// Variables from outside that functions read.
 fn outer_variables(text: &str) -> Vec<Finding> {
     let code = Code::new(text);
+    if declares_unseen(&code) {
+        return vec![];
+    }
     let functions = code.functions();
-    let outer = code.outer_names(&functions);
+    let outer = code.outer_names(functions);
     let mut findings = Vec::new();
-    for function in &functions {
+    for function in functions {
         let own = code.names(function.body.clone());
         let given: Vec<&str> = function.parameters.clone().filter_map(|token| code.word(token)).collect();
         for token in function.body.clone() {
             let Some(name) = code.variable(token) else { continue };
             if outer.contains(&name) && !own.contains(&name) && !given.contains(&name) {
-                let (line, column) = code.position(token);
                 let of = code.word(function.name).unwrap_or_default();
                 let hint = no_outer_variable(&code, function, name);
                 let message = format!("there is no variable `{name}` inside the function `{of}`; {hint}");
-                findings.push(Finding { line, column, message, fails: true });
+                findings.push(Finding::failing(code.position(token), message));
             }
         }
     }
@@ -176,24 +176,51 @@ fn outer_variables(text: &str) -> Vec<Finding> {
 }
 
 fn at(position: Position, message: String) -> Option<Finding> {
-    Some(Finding { line: position.line().unwrap_or(1), column: position.position().unwrap_or(1), message, fails: true })
+    Some(Finding::failing((position.line().unwrap_or(1), position.position().unwrap_or(1)), message))
 }
 
-/// A module that a script imports: the name in front of its functions, and these.
-type ImportedModule = (String, Arc<Vec<Declared>>);
+/// A module that a script imports.
+struct ImportedModule {
+    /// What stands in front of its functions in messages.
+    name: String,
+    declared: Arc<Vec<Declared>>,
+    /// Its public functions with the number of their parameters.
+    functions: BTreeSet<(String, usize)>,
+}
 
 /// The module that a script's import leads to, if it can be read.
 fn module(session: &Session, importer: Option<&str>, path: &str) -> Option<Result<ImportedModule>> {
-    let text = match stdlib_text(path) {
-        Some(text) => text.to_string(),
-        None => {
-            let file = file_of(importer, path).ok()?;
-            session.cx().check_read(&file).ok()?;
-            std::fs::read_to_string(file).ok()?
-        }
-    };
     let name = module_name(path).to_string();
-    Some(declared(&name, &text).map(|functions| (name, functions)))
+    if let Some(text) = stdlib_text(path) {
+        return Some(declared(&name, text).map(|declared| ImportedModule {
+            name,
+            declared,
+            functions: BTreeSet::new(),
+        }));
+    }
+    let file = match file_of(importer, path) {
+        Ok(file) if !path.starts_with("std/") => file,
+        _ => return Some(Err(missing_module(path))),
+    };
+    session.cx().check_read(&file).ok()?;
+    let text = match std::fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Some(Err(Error::argument(format!("import: there is no file {}", file.display()))));
+        }
+        Err(_) => return None,
+    };
+    // What is wrong in it is told of it.
+    let ast = session.compile(&file.display().to_string(), &text).ok()?;
+    let public = ast.iter_functions().filter(|function| function.access == FnAccess::Public);
+    let functions = public.map(|function| (function.name.to_string(), function.params.len())).collect();
+    Some(declared(&name, &text).map(|declared| ImportedModule { name, declared, functions }))
+}
+
+fn missing_module(path: &str) -> Error {
+    let known = stdlib_names();
+    Error::argument(format!("import: there is no module {path}"))
+        .hint(suggestion(path, known.iter().map(String::as_str)))
 }
 
 /// What a script itself brings along.
@@ -204,12 +231,15 @@ struct Script<'s> {
     signatures: &'s BTreeMap<String, Vec<Vec<&'s str>>>,
     variables: &'s BTreeSet<String>,
     declared: &'s [Declared],
+    /// Its own functions with the number of their parameters.
+    functions: &'s BTreeSet<(String, usize)>,
 }
 
 /// A call of a function of a module.
 fn check_imported(call: &FnCallExpr, position: Position, alias: &str, module: &ImportedModule) -> Option<Finding> {
-    let (name, functions) = module;
-    let public = || functions.iter().filter(|f| f.public);
+    let ImportedModule { name, declared, functions } = module;
+    let compiled = functions.contains(&(call.name.to_string(), call.args.len()));
+    let public = || declared.iter().filter(|f| f.public);
     let of_name = || public().filter(|f| f.name == call.name.as_str());
     let primitives = || PRIMITIVES.iter().filter(|p| p.namespace() == Some(name));
     if let Some(primitive) = primitives().find(|p| p.name() == call.name.as_str())
@@ -223,12 +253,25 @@ fn check_imported(call: &FnCallExpr, position: Position, alias: &str, module: &I
         (fewest..=f.arity).contains(&given)
     };
     match of_name().next() {
+        None if compiled => None,
+        None if functions.iter().any(|(own, _)| own == call.name.as_str()) => {
+            let takes: Vec<String> =
+                functions.iter().filter(|(own, _)| own == call.name.as_str()).map(|(_, n)| n.to_string()).collect();
+            let plural = if given == 1 { "" } else { "s" };
+            at(
+                position,
+                format!("{name}::{}: got {given} argument{plural}; it takes {}", call.name, takes.join(" or ")),
+            )
+        }
         None => {
-            let known = public().map(|f| f.name.as_str()).chain(primitives().map(|p| p.name()));
+            let written = functions.iter().map(|(own, _)| own.as_str());
+            let known = public().map(|f| f.name.as_str()).chain(written).chain(primitives().map(|p| p.name()));
+            let known = known.collect::<BTreeSet<_>>().into_iter();
             let path = format!("{name}::{}", call.name);
             let hint = former::function_or(&path, &call.name, known.collect::<Vec<_>>());
             at(position, format!("there is no `{alias}::{}`; {hint}", call.name))
         }
+        Some(_) if compiled && !of_name().any(takes) => None,
         Some(function) if !of_name().any(takes) => {
             let (path, signature) = (function.declaration.function.path, signature(function));
             let plural = if given == 1 { "" } else { "s" };
@@ -280,6 +323,9 @@ fn check_call(call: &FnCallExpr, position: Position, script: &Script) -> Option<
     if let Some(function) = script.declared.iter().find(declared) {
         return check_arguments(&function.declaration.function, &call.args, 0, position);
     }
+    if script.functions.contains(&(name.to_string(), call.args.len())) {
+        return None;
+    }
     if let Some(primitive) = PRIMITIVES.iter().find(|p| p.path == name) {
         return check_arguments(primitive, &call.args, 0, position);
     }
@@ -327,7 +373,15 @@ fn check_method(
     let now = gone.or_else(|| former::spelt(name, own.iter().map(String::as_str)));
     let near = now.or_else(|| nearest(name, own.iter().map(String::as_str)).map(|n| format!("did you mean `{n}`?")));
     let near = near.map_or(String::new(), |hint| format!("; {hint}"));
-    at(position, format!("no type has a method `{name}`{near}"))
+    let found = at(position, format!("no type has a method `{name}`{near}"))?;
+    Some(Finding { method: Some(name.into()), ..found })
+}
+
+/// Whether a map of this text may hold something under this name, such as a closure.
+pub(super) fn may_be_key(code: &Code, name: &str) -> bool {
+    let called = |at: usize| at.checked_sub(1).is_some_and(|before| code.dot(before)) && code.is(at + 1, "(");
+    let named = |token: &Token| token.kind == TokenKind::Text && token.content(code.text) == name;
+    code.occurrences(name, 0..code.tokens.len()).any(|at| !called(at)) || code.tokens.iter().any(named)
 }
 
 /// Rhai resolves these by itself; they are no functions of the engine.

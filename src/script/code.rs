@@ -1,5 +1,7 @@
 //! The tokens of a text without its comments, with what they stand in and what they name.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::scan::{Token, TokenKind, scan};
@@ -9,9 +11,18 @@ pub struct Code<'t> {
     pub tokens: Vec<Token>,
     /// For each bracket the one that belongs to it.
     partner: Vec<Option<usize>>,
+    /// The bytes where lines begin.
+    lines: Vec<usize>,
+    functions: OnceCell<Vec<Function>>,
+    /// Tokens that give a name to a value, with the token at which that is told.
+    named: OnceCell<Vec<(usize, usize)>>,
+    words: OnceCell<HashMap<&'t str, Vec<usize>>>,
+    /// For each token the brace that opens the block around it.
+    blocks: OnceCell<Vec<Option<usize>>>,
 }
 
 /// A function in a text: its name, and where its parameters and its body stand.
+#[derive(Clone)]
 pub struct Function {
     pub name: usize,
     pub parameters: Range<usize>,
@@ -42,7 +53,17 @@ impl<'t> Code<'t> {
                 partner[begin] = Some(at);
             }
         }
-        Self { text, tokens, partner }
+        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self {
+            text,
+            tokens,
+            partner,
+            lines,
+            functions: OnceCell::new(),
+            named: OnceCell::new(),
+            words: OnceCell::new(),
+            blocks: OnceCell::new(),
+        }
     }
 
     pub fn is(&self, token: usize, text: &str) -> bool {
@@ -65,8 +86,8 @@ impl<'t> Code<'t> {
     /// Line and column, in characters, counted from 1.
     pub fn position(&self, token: usize) -> (usize, usize) {
         let at = self.tokens.get(token).map_or(self.text.len(), |token| token.start);
-        let start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-        (self.text[..at].matches('\n').count() + 1, self.text[start..at].chars().count() + 1)
+        let line = self.lines.partition_point(|start| *start <= at);
+        (line, self.text[self.lines[line - 1]..at].chars().count() + 1)
     }
 
     /// Whether this token is a variable that is read or written: no member, no key, no function, no namespace.
@@ -95,31 +116,92 @@ impl<'t> Code<'t> {
         self.is(end, "|").then_some(end + 1)
     }
 
+    /// Where a word stands, whatever it means there.
+    pub fn occurrences(&self, word: &str, within: Range<usize>) -> impl Iterator<Item = usize> + '_ {
+        let all = self.words.get_or_init(|| {
+            let mut words: HashMap<&'t str, Vec<usize>> = HashMap::new();
+            for at in 0..self.tokens.len() {
+                if let Some(word) = self.word(at) {
+                    words.entry(word).or_default().push(at);
+                }
+            }
+            words
+        });
+        let places = all.get(word).map_or(&[][..], Vec::as_slice);
+        let first = places.partition_point(|at| *at < within.start);
+        places[first..].iter().copied().take_while(move |at| *at < within.end)
+    }
+
+    /// The tokens of the block around this one, from its brace to its end.
+    pub fn block(&self, token: usize) -> Range<usize> {
+        let blocks = self.blocks.get_or_init(|| {
+            let mut open: Vec<usize> = Vec::new();
+            let mut blocks = Vec::with_capacity(self.tokens.len());
+            for at in 0..self.tokens.len() {
+                while open.last().is_some_and(|brace| self.partner(*brace).is_some_and(|close| close <= at)) {
+                    open.pop();
+                }
+                blocks.push(open.last().copied());
+                if self.is(at, "{") || self.is(at, "${") {
+                    open.push(at);
+                }
+            }
+            blocks
+        });
+        match blocks.get(token).copied().flatten() {
+            Some(open) => open..self.partner(open).unwrap_or(self.tokens.len()),
+            None => 0..self.tokens.len(),
+        }
+    }
+
     /// The names that these tokens give to values.
     pub fn names(&self, tokens: Range<usize>) -> Vec<&'t str> {
-        let mut names = Vec::new();
-        for at in tokens.clone() {
+        let named = self.named.get_or_init(|| self.named());
+        let first = named.partition_point(|(at, _)| *at < tokens.start);
+        let here = named[first..].iter().take_while(|(at, _)| *at < tokens.end);
+        here.filter(|(at, token)| *token < tokens.end || !self.is(*at, "|"))
+            .filter_map(|(_, token)| self.word(*token))
+            .collect()
+    }
+
+    fn named(&self) -> Vec<(usize, usize)> {
+        let mut named = Vec::new();
+        for at in 0..self.tokens.len() {
             if let Some(end) = self.end_of_bars(at) {
-                names.extend((at..end.min(tokens.end)).filter_map(|token| self.word(token)));
+                named.extend((at..end).map(|token| (at, token)));
             } else if ["let", "const"].iter().any(|word| self.is(at, word)) {
-                names.extend(self.word(at + 1));
+                named.push((at, at + 1));
             } else if self.is(at, "for") || self.is(at, "catch") {
                 let close = self.partner(at + 1).unwrap_or(at + 1);
-                names.extend((at + 1..=close).filter_map(|token| self.word(token)));
+                named.extend((at + 1..=close).map(|token| (at, token)));
             }
         }
-        names
+        named.retain(|(_, token)| self.word(*token).is_some());
+        named
     }
 
     /// The functions that have a name.
-    pub fn functions(&self) -> Vec<Function> {
-        let function = |at: usize| {
-            let open = at + 2;
-            let close = self.partner(open).filter(|_| self.is(open, "("))?;
-            let end = self.partner(close + 1).filter(|_| self.is(close + 1, "{"))?;
-            Some(Function { name: at + 1, parameters: open + 1..close, body: close + 2..end })
-        };
-        (0..self.tokens.len()).filter(|at| self.is(*at, "fn")).filter_map(function).collect()
+    pub fn functions(&self) -> &[Function] {
+        self.functions.get_or_init(|| {
+            let function = |at: usize| {
+                let open = at + 2;
+                let close = self.partner(open).filter(|_| self.is(open, "("))?;
+                let end = self.partner(close + 1).filter(|_| self.is(close + 1, "{"))?;
+                Some(Function { name: at + 1, parameters: open + 1..close, body: close + 2..end })
+            };
+            (0..self.tokens.len()).filter(|at| self.is(*at, "fn")).filter_map(function).collect()
+        })
+    }
+
+    /// The tokens of all that `try` catches.
+    pub fn try_blocks(&self) -> Vec<Range<usize>> {
+        let all = self.occurrences("try", 0..self.tokens.len());
+        all.filter_map(|token| Some(token + 1..self.partner(token + 1)?)).collect()
+    }
+
+    /// The same as lines and columns.
+    pub fn tried(&self) -> Vec<Range<(usize, usize)>> {
+        self.try_blocks().into_iter().map(|block| self.position(block.start)..self.position(block.end)).collect()
     }
 
     /// The names that stand outside of all functions.
@@ -141,7 +223,7 @@ impl<'t> Code<'t> {
             let end = self.tokens.get(function.body.end).map_or(self.text.len(), |close| close.end);
             bytes.is_some_and(|start| start <= at && at < end)
         };
-        let function = self.functions().into_iter().find(inside)?;
+        let function = self.functions().iter().find(|function| inside(function))?.clone();
         let own = self.names(function.body.clone()).contains(&name);
         let given = function.parameters.clone().any(|token| self.word(token) == Some(name));
         (!own && !given).then_some(function)

@@ -167,7 +167,10 @@ impl Lines<'_> {
         let string = self.tokens.get(token).filter(|t| t.kind == TokenKind::Text && t.quote == '\'')?;
         let words = string.content(self.text);
         (words.chars().count() != 1 && !words.starts_with('\\')).then_some(())?;
-        self.habit(token..token + 1, "a string stands in double quotes", format!("write \"{words}\""))
+        // Between double quotes a backslash begins a sign of its own, such as a line break.
+        let plain = words.replace('\\', "/");
+        let also = if plain == words { "" } else { "; a path has / between its folders on every system" };
+        self.habit(token..token + 1, "a string stands in double quotes", format!("write \"{plain}\"{also}"))
     }
 
     fn bare_point(&self, token: usize) -> Option<Habit> {
@@ -377,12 +380,17 @@ impl Lines<'_> {
         matches!(self.kind(open - 1), Some(TokenKind::Word | TokenKind::Close | TokenKind::Text)).then_some(())?;
         let end = self.expression_end(token + 1);
         let (from, to) = (self.span(open + 1..token), self.span(token + 1..end));
-        let of = self.word_at(open - 1);
+        let named = matches!(self.kind(open - 1), Some(TokenKind::Word | TokenKind::Text));
+        let of = if named { self.word_at(open - 1) } else { "x" };
         let from = if from.is_empty() { "0" } else { from };
         let end_of = format!("{of}.len()");
         let to = if to.is_empty() { &end_of } else { to };
-        let hint =
-            format!("a part of an array is {of}.extract({from}..{to}), of a string {of}.sub_string({from}..{to})");
+        let skip = if from == "0" { String::new() } else { format!(".skip({from})") };
+        let take = if from == "0" { to.to_string() } else { format!("{to} - {from}") };
+        let hint = format!(
+            "a part of an array is {of}.extract({from}..{to}), of a string {of}.sub_string({from}..{to}), of a tensor {of}.pick({from}..{to}), of a \
+             data set {of}{skip}.take({take})"
+        );
         self.habit(open..end + usize::from(self.is(end, "]")), "a part is not cut out with a colon", hint)
     }
 

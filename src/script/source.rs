@@ -68,8 +68,8 @@ impl Session {
 /// The functions of this name in a text.
 pub(super) fn written(source: &str, text: &str, name: &str) -> Vec<SourceText> {
     let code = Code::new(text);
-    let named = code.functions().into_iter().filter(|function| code.word(function.name) == Some(name));
-    let cut = |function: super::code::Function| {
+    let named = code.functions().iter().filter(|function| code.word(function.name) == Some(name));
+    let cut = |function: &super::code::Function| {
         let from = code.tokens[function.name - 1].start;
         let end = code.tokens.get(function.body.end).map_or(text.len(), |close| close.end);
         let mut start = text[..from].rfind('\n').map_or(0, |newline| newline + 1);

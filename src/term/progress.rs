@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::core::Progress;
 
@@ -69,7 +69,7 @@ impl Bar {
     fn style(&self, known: bool) -> ProgressStyle {
         let (bar, dim) = if self.colour { ("{wide_bar:.cyan/dim}", ":.dim") } else { ("{wide_bar}", "") };
         let template = if known {
-            format!("{{prefix}} {bar} {{human_pos}}/{{human_len}} {{rate{dim}}} {{eta{dim}}} left {{msg}}")
+            format!("{{prefix}} {bar} {{human_pos}}/{{human_len}} {{rate{dim}}} {{left{dim}}} {{msg}}")
         } else {
             format!("{{prefix}} {{spinner}} {{human_pos}} {{rate{dim}}} {{elapsed{dim}}} {{msg}}")
         };
@@ -79,9 +79,17 @@ impl Bar {
             // A rate that can't be written is left out.
             let _ = write!(out, "{rate:.decimals$}/s");
         };
+        // How long it takes is not known before anything is done.
+        let left = |state: &ProgressState, out: &mut dyn Write| {
+            let _ = match state.pos() {
+                0 => write!(out, "{:#} so far", HumanDuration(state.elapsed())),
+                _ => write!(out, "{:#} left", HumanDuration(state.eta())),
+            };
+        };
         ProgressStyle::with_template(&template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .with_key("rate", rate)
+            .with_key("left", left)
             .progress_chars("━━─")
     }
 }

@@ -398,3 +398,37 @@ fn classes_that_are_others_under_the_same_number_are_told_or_refused() -> Outcom
     );
     Ok(())
 }
+
+/// A network that reads classes in another order is told of in every order, and so is one that answers one class alone.
+#[test]
+fn other_orders_of_classes_are_told_of() -> Outcome {
+    truths(
+        r#"let ds = data::glyphs(#{ n: 300, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });
+        let told = |order| {
+            let other = ds.relabel(|row| order[row.label]);
+            examine(f, other, #{ space: space::noise(), search: search::sweep(), levels: [0], seed: 1 }).cautions
+        };
+        let orders = [[0, 2, 1, 3, 4, 5, 6, 7, 8, 9], [9, 8, 7, 6, 5, 4, 3, 2, 1, 0], [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]];
+        let constant = model::from(|x| tensor::zeros([x.shape[0], 10]) + tensor::from([0, 1, 0, 0, 0, 0, 0, 0, 0, 0]));
+        let labels = ds.labels.values();
+        let rows = [];
+        for label in 0..10 { for row in 0..300 { if labels[row] == label { rows.push(row); } } }
+        let parts = ds.select(rows).split(0.8);
+        #{
+            right: f.accuracy(ds) > 0.85 && told.call([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) == [],
+            others: orders.all(|order| told.call(order).some(|said| said.contains("seems to number the classes"))),
+            constant: examine(constant, ds, #{ space: space::noise(), search: search::sweep(), levels: [0], seed: 1 }).cautions.some(|said| said.contains("answers class 1 to all 300")),
+            part: examine(f, parts[1], #{ space: space::noise(), search: search::sweep(), levels: [0], seed: 1 }).cautions.some(|said| said.contains("of 10 classes, since the set lies")),
+            shuffled: !examine(f, ds.split(0.8)[1], #{ space: space::noise(), search: search::sweep(), levels: [0], seed: 1 }).cautions.some(|said| said.contains("since the set lies")),
+        }"#,
+    );
+    let folder = tempfile::tempdir()?;
+    // What a bare number can't say is among the run's warnings.
+    let said = run_in(
+        folder.path(),
+        "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 }); model::from(|x| tensor::zeros([x.shape[0], 10]) + tensor::from([0, 1, 0, 0, 0, 0, 0, 0, 0, 0])).accuracy(ds)",
+    );
+    assert!(said.is_ok(), "{said:?}");
+    Ok(())
+}

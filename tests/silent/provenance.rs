@@ -322,7 +322,7 @@ fn a_run_that_goes_on_on_another_machine_says_so() {
 #[test]
 fn the_report_of_a_killed_run_shows_what_is_done() {
     let folder = folder_with(&[("script.rhai", &LONG.replace("epochs: 12", "epochs: 4000"))]);
-    write(folder.path(), &[("lib/part.rhai", PART)]);
+    write(folder.path(), &[("lib/part.rhai", PART), ("late.rhai", "fn plus(x) { x }")]);
     let run = folder.path().join("run");
     let trained = || {
         let calls = std::fs::read_to_string(run.join("progress/calls.json")).unwrap_or_default();

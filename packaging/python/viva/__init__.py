@@ -38,7 +38,7 @@ def binary() -> str:
     raise Error("there is no viva beside this Python or on PATH: pip install viva-lab, or name one in VIVA")
 
 
-def run(script, *, out=None, seed=None, device=None, threads=None, allow=(), resume=False, quiet=False, **arguments) -> "Run":
+def run(script, *, out=None, seed=None, device=None, threads=None, allow=(), resume=False, unchecked=False, quiet=False, **arguments) -> "Run":
     """Runs a script and waits for its end.
 
     script: a file of viva's language, or its text
@@ -46,6 +46,7 @@ def run(script, *, out=None, seed=None, device=None, threads=None, allow=(), res
     seed, device, threads: as of `viva run`
     allow: further permissions, such as "read=/data" or "run"
     resume: whether a run that was stopped in `out` goes on
+    unchecked: whether it begins although the script names what there is not
     quiet: whether warnings and progress are kept from standard error
     arguments: the script's own, which it reads by arg("name", default). A number, text or path is given as it is. Anything else is an object of this Python that
         viva asks in one of its own: the script says model::python(arg("model", "")) or data::python(arg("data", "")). It is pickled, by cloudpickle where that is
@@ -68,7 +69,7 @@ def run(script, *, out=None, seed=None, device=None, threads=None, allow=(), res
         if resume and out is None:
             raise Error("resume=True needs `out`, the folder of the run that goes on")
         folder = pathlib.Path(out) if out is not None else _new_folder()
-        command += ["--resume" if resume else "--out", str(folder)]
+        command += ["--resume" if resume else "--out", str(folder)] + ["--unchecked"] * bool(unchecked)
         for name, value in (("seed", seed), ("device", device), ("threads", threads)):
             command += [f"--{name}", str(value)] if value is not None else []
         if objects:
@@ -88,7 +89,7 @@ def run(script, *, out=None, seed=None, device=None, threads=None, allow=(), res
 
 
 # Words of `viva run` that are no arguments of a script's.
-_OWN = {"changed", "unchecked", "verify", "shard", "devices", "fast", "memory", "json", "help"}
+_OWN = {"changed", "verify", "shard", "devices", "fast", "memory", "json", "help"}
 
 
 class _Said:
@@ -244,9 +245,6 @@ class Run(Mapping):
             self._results = {"result": self._value("", whole)}
 
     def __getitem__(self, name):
-        inner = self._results.get("result")
-        if name not in self._results and list(self._results) == ["result"] and isinstance(inner, dict) and name in inner:
-            return inner[name]
         if name not in self._results:
             raise KeyError(f"{name!r}; this run answered {', '.join(self._results) or 'nothing'}")
         return self._results[name]
@@ -276,8 +274,8 @@ class Run(Mapping):
     def table(self, name):
         """The table of a result, or one that the script saved as NAME.csv, as a pandas frame, or as maps where there is no pandas.
 
-        The rows of a result are of the kinds that they had in the script. A file's columns are numbers where all that stands in them is, as numbers are written:
-        007 is a text, and so is NA; what is empty is missing."""
+        The rows of a result are as `run[name]` has them. A file's columns are numbers where all that stands in them is, as numbers are written (007 is a text, and
+        so is NA), bools where all is true or false, else texts; what is empty is missing. A column of nothing but the texts nan and inf becomes numbers."""
         named = self._whole.get(name) if isinstance(self._whole, dict) and not _is_object(self._whole) else None
         rows = self._whole if name == "result" and isinstance(self._whole, list) else named
         if isinstance(rows, list) and rows and all(isinstance(row, dict) and not _is_object(row) and not _is_tensor(row) for row in rows):
@@ -294,7 +292,7 @@ class Run(Mapping):
             head, *rows = csv.reader(file)
         columns = {column: _column([row[place] for row in rows]) for place, column in enumerate(head)}
         pandas = _module("pandas")
-        return pandas.DataFrame(columns) if pandas else [dict(zip(head, row)) for row in zip(*columns.values())]
+        return _exact(pandas, columns) if pandas else [dict(zip(head, row)) for row in zip(*columns.values())]
 
     def _tables(self):
         """What `table` takes: results that have one, and files that the script saved."""
@@ -333,7 +331,7 @@ class Run(Mapping):
                     }
                     for i, row in enumerate(value)
                 ]
-                return pandas.DataFrame(rows) if pandas else rows
+                return _exact(pandas, rows) if pandas else rows
             numpy = _module("numpy")
             if numpy and _numbers(value):
                 return numpy.array(_number(value))
@@ -349,9 +347,17 @@ def _below(pointer, key):
     return f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
 
 
+# What viva's objects call themselves.
+_TYPES = set(
+    """Dataset Model Generator GeneratedTests PerturbedTests Transcript RiskReport NModelTest RiskCalibration RiskPlan Counterfactuals LevelSet Boundary
+    Sensitivity Weaknesses ExaminerCurve Certificate Task Answers Judgements FrechetDistance Calibration Audit ToleranceDifference ToleranceCurve Figure
+    Animation Layer Space Search Objective""".split()
+)
+
+
 def _is_object(value) -> bool:
     """Whether these are the fields of one of viva's objects, such as a Transcript, and no map of the script's."""
-    return isinstance(value, dict) and re.fullmatch("[A-Z][A-Za-z]+", str(value.get("type", ""))) is not None
+    return isinstance(value, dict) and str(value.get("type", "")) in _TYPES
 
 
 def _is_tensor(value) -> bool:
@@ -370,7 +376,19 @@ def _array(numpy, tensor):
 
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
-_PART = re.compile(r"-?(0|[1-9][0-9]*)?\.[0-9]*(e[+-]?[0-9]+)?|-?[1-9]e[+-]?[0-9]+|-?[1-9][0-9]*\.?[0-9]*e-[0-9]+")
+_PART = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]*(e[+-]?[0-9]+)?|-?\.[0-9]+(e[+-]?[0-9]+)?|-?[1-9]e[+-]?[0-9]+|-?[1-9][0-9]*\.?[0-9]*e-[0-9]+")
+
+
+def _exact(pandas, rows):
+    """A frame whose whole numbers keep all their digits: beside what is missing, pandas makes floats of them."""
+    frame = pandas.DataFrame(rows)
+    cells = rows if isinstance(rows, dict) else {column: [row.get(column) for row in rows] for column in frame}
+    for column, own in cells.items():
+        there = [cell for cell in own if cell is not None]
+        whole = all(isinstance(cell, int) and not isinstance(cell, bool) for cell in there)
+        if whole and len(there) < len(own) and any(abs(cell) > 2**53 for cell in there):
+            frame[column] = pandas.array(own, dtype="Int64")
+    return frame
 
 
 def _column(cells) -> list:

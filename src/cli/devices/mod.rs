@@ -115,18 +115,24 @@ pub(super) fn run(text: &str, options: &RunOptions) -> CommandOutcome {
     if done.is_err() {
         // Where nothing came of it, it is empty.
         let _ = std::fs::remove_dir(&out);
+        let _ = std::fs::remove_dir(shards_of(&out)?);
     }
     done
 }
 
-/// The run, its shards beside its folder.
-fn divided(options: &RunOptions, text: &str, devices: &[Device], out: &Path) -> CommandOutcome {
+/// Where the shards of a run lie.
+fn shards_of(out: &Path) -> Result<PathBuf> {
     let Some(name) = out.file_name() else {
-        return Err(Error::file(out, "the shards lie beside the run folder, which needs a name of its own").into());
+        return Err(Error::file(out, "the shards lie beside the run folder, which needs a name of its own"));
     };
     let mut shards = name.to_os_string();
     shards.push("-shards");
-    let shards = out.with_file_name(shards);
+    Ok(out.with_file_name(shards))
+}
+
+/// The run, its shards beside its folder.
+fn divided(options: &RunOptions, text: &str, devices: &[Device], out: &Path) -> CommandOutcome {
+    let shards = shards_of(out)?;
     if options.resume.is_some() && Manifest::read(out).is_ok_and(|manifest| manifest.is_finished()) {
         eprintln!("{}: this run is finished; its results are in results.json", out.display());
         return Ok(());

@@ -33,7 +33,22 @@ impl Dataset {
             ))
             .hint("both parts need at least one image"));
         }
-        Ok([self.take(n)?, self.skip(n)?])
+        let parts = [self.take(n)?, self.skip(n)?];
+        let labels = self.labels();
+        if labels.first() == labels.last() || !labels.is_sorted() {
+            return Ok(parts);
+        }
+        // As folders of classes are read.
+        let classes = |part: &Self| part.counts().iter().filter(|n| **n > 0).count();
+        let of = classes(self);
+        Ok(parts.map(|part| {
+            let told = format!(
+                "this part of {} has {} of {of} classes, since the set lies in their order: shuffle before it is split",
+                self.name,
+                classes(&part)
+            );
+            part.with_noticed(vec![told])
+        }))
     }
 
     /// The images of these labels, which they keep.

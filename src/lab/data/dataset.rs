@@ -295,7 +295,7 @@ impl Dataset {
     }
 
     /// The same data, with more to be said beside every result of it.
-    pub(super) fn with_noticed(self, noticed: Vec<String>) -> Self {
+    pub fn with_noticed(self, noticed: Vec<String>) -> Self {
         Self { told: self.told.iter().cloned().chain(noticed).collect(), ..self }
     }
 

@@ -18,11 +18,12 @@ impl Object for Dataset {
         let [c, h, w] = self.shape();
         let unturned = self.unturned();
         format!(
-            "data {}: {} images {c} x {h} x {w}, {} classes{}, edge {}{}{}",
+            "data {}: {} images {c} x {h} x {w}, {} classes{}{}, edge {}{}{}",
             self.name,
             self.len(),
             self.classes().len(),
             self.numbering().map_or(String::new(), |how| format!(" numbered {how}")),
+            if self.has_arbitrary_labels() { ", labels arbitrary" } else { "" },
             self.edge().name(),
             if self.skipped().is_empty() { String::new() } else { format!(", {} skipped", self.skipped().len()) },
             if unturned == 0 { String::new() } else { format!(", {unturned} not turned as EXIF says") }
@@ -94,6 +95,9 @@ impl Object for Dataset {
         });
         if let Some(how) = self.numbering() {
             json["numbered"] = how.into();
+        }
+        if self.has_arbitrary_labels() {
+            json["labels"] = "arbitrary".into();
         }
         if !self.skipped().is_empty() {
             let each = self.skipped().iter().map(|one| serde_json::json!({ "name": one.name, "why": one.why }));

@@ -213,6 +213,16 @@ impl RiskReport {
         self.transcript.rows.iter().filter_map(|row| self.density.compared.losses(row)).collect()
     }
 
+    /// Of each image whether what the search found is misclassified, R_S' in the mean, where that is told.
+    fn adversarial_losses(&self) -> Option<Vec<f64>> {
+        let rows = self.transcript.rows.iter();
+        match self.density.compared {
+            Contrast::Outcome => Some(rows.map(|row| f64::from(u8::from(row.wrong_after()))).collect()),
+            Contrast::Errors => Some(self.pairs().into_iter().map(|(_, weighted)| weighted).collect()),
+            Contrast::Doubts => None,
+        }
+    }
+
     /// What scripts call the two risks.
     fn names(&self) -> [&'static str; 2] {
         match self.density.compared {
@@ -249,13 +259,14 @@ impl RiskReport {
         let (m, range, tests) = (self.t.len(), self.density.hi - self.density.lo, &self.tests);
         let bets = Bets { planned: None, ..tests.betting.bets };
         let pairs = self.pairs();
+        let adversarial = self.adversarial_losses();
         let mut counts: Vec<usize> = (1..=sizes).map(|k| (m * k).div_ceil(sizes)).collect();
         counts.dedup();
         let task = cx.progress("curve", Some(counts.len() as u64));
         let mut points = Vec::new();
         for (k, &n) in counts.iter().enumerate() {
             let repeats = if n == m { 1 } else { repeats };
-            let mut sums = [0.0; 7];
+            let mut sums = [0.0; 9];
             let mut spread = [(f64::INFINITY, f64::NEG_INFINITY); 3];
             for repeat in 0..repeats {
                 cx.check()?;
@@ -280,16 +291,22 @@ impl RiskReport {
                     *spread = (spread.0.min(p), spread.1.max(p));
                 }
                 let bounds = [plain.bound(n, INTERVAL_DELTA), weighted.bound(n, INTERVAL_DELTA)];
-                let risks = [plain.mean, bounds[0], weighted.mean, bounds[1]];
+                let found = adversarial.as_ref().map(|all| Risk::of(chosen.iter().map(|&i| all[i])));
+                let [found, found_bound] = found.map_or([0.0; 2], |found| [found.mean, found.bound(n, INTERVAL_DELTA)]);
+                let risks = [plain.mean, bounds[0], weighted.mean, bounds[1], found, found_bound];
                 for (sum, x) in sums.iter_mut().zip(p.into_iter().chain(risks)) {
                     *sum += x / repeats as f64;
                 }
             }
-            let [p @ .., error, error_bound, weighted, weighted_bound] = sums;
+            let [p @ .., error, error_bound, weighted, weighted_bound, found, found_bound] = sums;
             let mut point: BTreeMap<String, Value> = BTreeMap::new();
-            for (name, (risk, bound)) in
-                self.names().into_iter().zip([(error, error_bound), (weighted, weighted_bound)])
-            {
+            let [plain, reweighted] = self.names();
+            let risks = [
+                (plain, error, error_bound),
+                (reweighted, weighted, weighted_bound),
+                ("adversarial_error", found, found_bound),
+            ];
+            for (name, risk, bound) in risks.into_iter().take(if adversarial.is_some() { 3 } else { 2 }) {
                 point.insert(name.into(), Value::Float(risk));
                 point.insert(format!("{name}_lo"), Value::Float((risk - bound).max(0.0)));
                 point.insert(format!("{name}_hi"), Value::Float((risk + bound).min(1.0)));

@@ -1,10 +1,8 @@
 //! What a model answers to many images: scores, labels and how often it is right, in batches.
 
-use std::collections::BTreeSet;
-
 use super::Model;
-use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, attempt, number, on_device, whole_columns};
-use crate::data::{Dataset, are_numbers, are_numerals};
+use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, attempt, on_device, whole_columns};
+use crate::data::Dataset;
 
 /// Images to classify.
 pub enum Inputs<'a> {
@@ -159,86 +157,17 @@ impl Model {
         Ok(all)
     }
 
-    /// How many images of the set get their own label.
-    pub fn correct(&self, cx: &Cx, set: &Dataset) -> Result<usize> {
+    /// Each image's label with the model's answer.
+    pub fn read(&self, cx: &Cx, set: &Dataset) -> Result<Vec<(i64, i64)>> {
         self.check_fits(cx, set)?;
-        let predicted = self.predictions(cx, &Inputs::Data(set))?;
-        Ok(predicted.iter().zip(set.labels()).filter(|(a, b)| a == b).count())
-    }
-
-    /// What an error of `wrong` of `n` images says against the model: it is no better than that of guessing, as where model and data number their
-    /// classes differently, or than that of answering the commonest class alone, or the numbers of classes differ.
-    pub fn doubted_numbers(&self, set: &Dataset, wrong: usize, n: usize) -> Option<String> {
-        /// On fewer images an error tells nothing of that kind.
-        const FEWEST: usize = 10;
-        if set.has_arbitrary_labels() {
-            return None;
-        }
-        let (answers, known) = (self.classes()?, set.classes().len() as i64);
-        let error = wrong as f64 / n as f64;
-        // A set of one class says nothing of how many there are to guess among.
-        let among = if known > 1 { known.min(answers) } else { answers };
-        let guessing = 1.0 - 1.0 / among as f64;
-        if n >= FEWEST && among > 1 && error >= guessing {
-            return Some(format!(
-                "the error of {} on {} is {}, no better than guessing: their classes may be numbered differently, or the pixels scaled (mean, std)",
-                self.name,
-                set.name,
-                number(error)
-            ));
-        }
-        let share = commonest(set.labels());
-        // By how much more than an even share, beyond what chance gives a few labels; of a part as large the others are as many.
-        let uneven = share - 2.0 * (share * (1.0 - share) / n as f64).sqrt() > 1.0 / known.max(2) as f64 + 0.1;
-        let others = n as f64 * (1.0 - share);
-        if others >= FEWEST as f64 && uneven && error >= 1.0 - share {
-            return Some(format!(
-                "the error of {} on {} is {}, no better than that of always answering the commonest class, which {} of the labels are",
-                self.name,
-                set.name,
-                number(error),
-                number(share)
-            ));
-        }
-        (answers != known).then(|| format!("{} answers {answers} classes, {} has {known}", self.name, set.name))
-    }
-
-    /// What is to be said where classes that occur in the set are called otherwise than those that the model learned under the same numbers.
-    pub fn renumbered(&self, set: &Dataset) -> Option<String> {
-        let own = self.class_names().filter(|own| !are_numbers(set.classes()) || are_numerals(own))?;
-        let plain = |name: &String| name.to_lowercase().replace(['_', '-'], " ");
-        let occur: BTreeSet<usize> = set.labels().iter().filter_map(|&label| usize::try_from(label).ok()).collect();
-        let apart: Vec<usize> = occur
-            .into_iter()
-            .filter(|&label| own.get(label).map(plain) != set.classes().get(label).map(plain))
-            .collect();
-        let first = *apart.first()?;
-        let learned = own.get(first).map_or("none".into(), |name| format!("{name:?}"));
-        let moved = apart.iter().any(|&label| own.iter().any(|name| plain(name) == plain(&set.classes()[label])));
-        let how = match moved {
-            true => "are others under the numbers that",
-            false => "are called otherwise than those that",
-        };
-        Some(format!(
-            "{} of the classes of {} {how} {} learned, the first of them {first}, which is {:?} there and {learned} here: errors are of numbers, not of \
-             names",
-            apart.len(),
-            set.name,
-            self.name,
-            set.classes()[first]
-        ))
+        let answers = self.predictions(cx, &Inputs::Data(set))?;
+        Ok(set.labels().iter().copied().zip(answers).collect())
     }
 
     pub fn accuracy(&self, cx: &Cx, set: &Dataset) -> Result<f64> {
-        Ok(self.correct(cx, set)? as f64 / set.len() as f64)
+        let read = self.read(cx, set)?;
+        Ok(read.iter().filter(|(label, answer)| label == answer).count() as f64 / set.len() as f64)
     }
-}
-
-/// The share of the label that most have.
-fn commonest(labels: &[i64]) -> f64 {
-    let mut counts = std::collections::HashMap::new();
-    labels.iter().for_each(|label| *counts.entry(label).or_insert(0usize) += 1);
-    counts.into_values().max().unwrap_or(0) as f64 / labels.len().max(1) as f64
 }
 
 /// Rows, classes and the batch size that came of them, in front of a record's answers.

@@ -3,6 +3,7 @@
 mod bfloat16;
 mod binary;
 mod classify;
+mod doubts;
 mod frozen;
 mod layer;
 mod load;

@@ -376,7 +376,18 @@ impl Figure {
             (_, [only]) => only.title.clone(),
             _ => String::new(),
         };
-        let titles: Vec<String> = figures.iter().map(|figure| title(figure)).collect();
+        let own: Vec<String> = figures.iter().map(|figure| title(figure)).collect();
+        let mut panel = 1;
+        let mut titles = Vec::with_capacity(own.len());
+        for (figure, title) in figures.iter().zip(&own) {
+            let twice = own.iter().filter(|other| *other == title).count() > 1;
+            titles.push(match title.as_str() {
+                "" => format!("panel {panel}"),
+                title if twice => format!("{title} (panel {panel})"),
+                title => title.to_string(),
+            });
+            panel += figure.panels.len();
+        }
         let each = titles.iter().map(String::as_str).zip(figures.iter().map(|figure| &figure.cautions));
         let cautions = Cautions::of_each(each);
         for figure in figures {

@@ -81,28 +81,7 @@ pub(super) fn stuck<'a>(plan: &Examination, rows: impl IntoIterator<Item = &'a R
 
 /// Whether model and data seem to number their classes differently, or the model to tell none apart.
 fn agreement(plan: &Examination, rows: &[Row]) -> Option<String> {
-    /// Fewer images may well be of one class.
-    const FEWEST: usize = 10;
-    if plan.data.has_arbitrary_labels() {
-        return None;
-    }
-    let mut standing: Vec<(u32, &Row)> = rows.iter().map(|row| (row.id, row)).collect();
-    standing.sort_by_key(|(id, _)| *id);
-    standing.dedup_by_key(|(id, _)| *id);
-    let wrong = standing.iter().filter(|(_, row)| row.wrong_before()).count();
-    let [(_, first), rest @ ..] = &standing[..] else { return None };
-    let alike = rest.iter().all(|(_, row)| row.before == first.before);
-    let labels = rest.iter().any(|(_, row)| row.label != first.label);
-    let constant = (alike && labels && standing.len() >= FEWEST).then(|| {
-        format!(
-            "{} answers class {} to all {} images as they stand: it may be given pixels of another scale than it learned from (mean, std, 0 to 255)",
-            plan.model.name,
-            first.before,
-            standing.len()
-        )
-    });
-    match (plan.model.doubted_numbers(plan.data, wrong, standing.len()), constant) {
-        (Some(doubt), Some(constant)) => Some(format!("{doubt}; {constant}")),
-        (doubt, constant) => doubt.or(constant),
-    }
+    let read: BTreeMap<u32, (i64, i64)> =
+        rows.iter().map(|row| (row.id, (i64::from(row.label), i64::from(row.before)))).collect();
+    plan.model.doubts(plan.data, &read.into_values().collect::<Vec<_>>())
 }

@@ -368,7 +368,13 @@ impl Object for GeneratedTests {
         let (_, tests) = self.totals();
         let ints = |f: &dyn Fn(&LabelDraws) -> i64| Value::ints(self.drawn.iter().map(f));
         Ok(Some(match name {
-            "images" => Value::object(self.images.clone()),
+            "images" => Value::object(match self.kept {
+                Some(_) => self.images.clone(),
+                None => self.images.clone().with_noticed(vec![format!(
+                    "labels of {} are as intended, nobody has judged them",
+                    self.images.name
+                )]),
+            }),
             "predictions" => Value::ints(self.predictions.iter().copied()),
             "target" => self.target.map_or(Value::Unit, Value::Int),
             "cautions" => self.cautions().value(),

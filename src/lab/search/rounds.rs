@@ -97,6 +97,7 @@ pub(super) fn examine<W: RoundWork>(
         first: 0,
         outcomes: vec![],
         images: 0,
+        asked: 0,
     };
     let task = cx.progress("examine", Some(blocks.iter().map(|block| block.rows.len() as u64).sum()));
     let outcome = rounds.run(&mut call, &task, &blocks);
@@ -127,6 +128,8 @@ struct Rounds<'a, W: RoundWork> {
     outcomes: Vec<Option<Vec<Noted>>>,
     /// How many images the blocks that are done have.
     images: usize,
+    /// Questions that this process has asked.
+    asked: u64,
 }
 
 impl<'a, W: RoundWork> Rounds<'a, W> {
@@ -157,7 +160,8 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
     fn say_replayed(&self, source: &Source) {
         if source.replayed > 0 && !matches!(self.cx.division(), Division::Merged(_)) {
             let done = self.images + self.outcomes.iter().flatten().count();
-            self.cx.say(&format!("examine: going on after {done} of {} images", source.total));
+            let under_way = if done == 0 { ", with what was asked of them before" } else { "" };
+            self.cx.say(&format!("examine: going on after {done} of {} images{under_way}", source.total));
         }
     }
 
@@ -209,7 +213,10 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
             let asked = self.ask(self.batch);
             let answers = self.judge(&asked)?;
             call.append(&answers.record(self.batch)?)?;
+            self.asked += asked.len() as u64;
             task.advance(self.settle(&asked, &answers)?);
+            // Searches that ask of all images side by side end with all of them at once.
+            task.note(&format!("{} questions asked", self.asked));
         }
     }
 

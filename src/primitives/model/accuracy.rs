@@ -45,11 +45,10 @@ fn share(cx: &Cx, args: &Args, count: fn(usize, usize) -> usize) -> Result<Value
     let set = args.object::<Dataset>("ds");
     set.record(cx);
     let model = args.object::<Model>("f");
-    let correct = model.correct(cx, &set)?;
+    let read = model.read(cx, &set)?;
+    let correct = read.iter().filter(|(label, answer)| label == answer).count();
     // A float can't say so itself; the run keeps it.
     model.renumbered(&set).into_iter().for_each(|told| cx.warn(told));
-    if let Some(doubt) = model.doubted_numbers(&set, set.len() - correct, set.len()) {
-        cx.warn(doubt);
-    }
+    model.doubts(&set, &read).into_iter().for_each(|told| cx.warn(told));
     Ok(Value::Float(count(correct, set.len()) as f64 / set.len() as f64))
 }

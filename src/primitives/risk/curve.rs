@@ -16,9 +16,9 @@ pub static CURVE: Primitive = Primitive {
         SEED,
     ],
     returns: "an array of maps: m, test (the one that counts), its p (mean over repeats), p_lo and p_hi (smallest and largest), the same of \
-              each as betting_p, pairwise_p, interval_p, then error, error_lo, error_hi, weighted_error, weighted_error_lo, weighted_error_hi \
-              (means over repeats with 97.5% two-sided Bernstein intervals; of search::average_doubt doubt and weighted_doubt in place of error and \
-              weighted_error, which plot::risks does not draw), and the report's cautions where it has any",
+              each as betting_p, pairwise_p, interval_p, then error, error_lo, error_hi, the same of weighted_error and of adversarial_error \
+              (means over repeats with 97.5% two-sided Bernstein intervals; of search::average_doubt doubt and weighted_doubt in place of \
+              the three, which plot::risks does not draw), and the report's cautions where it has any",
     notes: "Samples are drawn uniformly without replacement, the same for all tests; the betting test looks at a sample in the \
             order drawn, and at all images in the report's own order. plot::pvalues and plot::risks draw it.",
     source: "Werpachowski, György and Szepesvári 2019, Figure 5",

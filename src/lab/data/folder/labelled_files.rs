@@ -146,7 +146,9 @@ impl TableLabels {
         let here = pictures.first().and_then(|picture| picture.parent()).map(name_of).unwrap_or_default();
         let other = self.folders.iter().find(|folder| **folder != here);
         let other = other.map_or(String::new(), |folder| format!(", whose files are said to lie in {folder:?}"));
-        let labels: BTreeSet<&String> = self.of_files.values().map(|(_, label)| label).collect();
+        // 07 and 7 are one class.
+        let plain = |label: &String| label.parse::<i64>().map_or_else(|_| label.clone(), |number| number.to_string());
+        let labels: BTreeSet<String> = self.of_files.values().map(|(_, label)| plain(label)).collect();
         let each = labels.len() > 1 && labels.len() == self.of_files.len();
         other + if each { ", by which each picture is of a class of its own" } else { "" }
     }

@@ -146,9 +146,9 @@ impl Certificate {
         if found.images() < found.rows.len() {
             found.cautions.add(SEVERAL);
         }
-        let wrong = found.rows.iter().filter(|row| i64::from(row.votes.class) != row.label).count();
+        let read: Vec<(i64, i64)> = found.rows.iter().map(|row| (row.label, i64::from(row.votes.class))).collect();
         model.renumbered(&images.set).into_iter().for_each(|told| found.cautions.add(told));
-        if let (None, Some(doubt)) = (&images.moved_by, model.doubted_numbers(&images.set, wrong, found.rows.len())) {
+        if let (None, Some(doubt)) = (&images.moved_by, model.doubts(&images.set, &read)) {
             found.cautions.add(doubt);
         }
         found

@@ -1,0 +1,151 @@
+//! Whether a model and a data set belong together, as far as the answers tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Model;
+use crate::core::number;
+use crate::data::{Dataset, are_numbers, are_numerals};
+
+/// On fewer images an error tells nothing of that kind.
+const FEWEST: usize = 10;
+/// Images of a class from which on its commonest answer says how the model numbers it, and the share of them that it must be.
+const OF_CLASS: usize = 5;
+const MOSTLY: f64 = 0.6;
+/// By how much more another numbering must be right.
+const PLAINLY: f64 = 0.1;
+
+impl Model {
+    /// What the answers to a set, each behind its label, say against the model on it.
+    pub fn doubts(&self, set: &Dataset, read: &[(i64, i64)]) -> Option<String> {
+        if set.has_arbitrary_labels() {
+            return None;
+        }
+        if let Some(doubt) = self.other_numbering(set, read) {
+            return Some(doubt);
+        }
+        let wrong = read.iter().filter(|(label, answer)| label != answer).count();
+        match (self.doubted_numbers(set, wrong, read.len()), self.one_answer(read)) {
+            (Some(doubt), Some(constant)) => Some(format!("{doubt}; {constant}")),
+            (doubt, constant) => doubt.or(constant),
+        }
+    }
+
+    /// Whether most images of each class get one answer, another for each class, and not their label's.
+    fn other_numbering(&self, set: &Dataset, read: &[(i64, i64)]) -> Option<String> {
+        let mut counts: BTreeMap<i64, BTreeMap<i64, usize>> = BTreeMap::new();
+        for (label, answer) in read {
+            *counts.entry(*label).or_default().entry(*answer).or_default() += 1;
+        }
+        // The answer that most images of a class get, where that is told.
+        let mostly = |label: &i64, answers: &BTreeMap<i64, usize>| {
+            let of: usize = answers.values().sum();
+            let (answer, most) = answers.iter().max_by_key(|(answer, n)| (**n, *answer == label))?;
+            (of >= OF_CLASS && *most as f64 >= MOSTLY * of as f64).then_some((*answer, *most))
+        };
+        let told: BTreeMap<i64, (i64, usize)> =
+            counts.iter().filter_map(|(label, answers)| Some((*label, mostly(label, answers)?))).collect();
+        let (mut moved, mut right) = (0, 0);
+        for (label, answers) in &counts {
+            // Two classes that get the same answer are confused, not numbered otherwise.
+            let alone = |answer: i64| told.values().filter(|(other, _)| *other == answer).count() == 1;
+            let own = answers.get(label).copied().unwrap_or(0);
+            match told.get(label).filter(|(answer, _)| answer != label && alone(*answer)) {
+                Some((_, most)) => (moved, right) = (moved + 1, right + most),
+                None => right += own,
+            }
+        }
+        let n = read.len().max(1) as f64;
+        let (share, error) =
+            (right as f64 / n, read.iter().filter(|(label, answer)| label != answer).count() as f64 / n);
+        (moved >= 2 && share - (1.0 - error) >= PLAINLY).then(|| {
+            format!(
+                "{} seems to number the classes of {} otherwise: {} of {} classes mostly get the answer of another one, by which {} of the images would be \
+                 right and not {}",
+                self.name,
+                set.name,
+                moved,
+                counts.len(),
+                number(share),
+                number(1.0 - error)
+            )
+        })
+    }
+
+    /// Whether images of several classes all get one answer.
+    fn one_answer(&self, read: &[(i64, i64)]) -> Option<String> {
+        let [(label, answer), rest @ ..] = read else { return None };
+        let constant = rest.iter().all(|(_, other)| other == answer) && rest.iter().any(|(other, _)| other != label);
+        (constant && read.len() >= FEWEST).then(|| {
+            format!(
+                "{} answers class {answer} to all {} images as they stand: it may be given pixels of another scale than it learned from (mean, std, 0 to 255)",
+                self.name,
+                read.len()
+            )
+        })
+    }
+
+    /// What an error of `wrong` of `n` images says against the model: it is no better than that of guessing, as where model and data number their
+    /// classes differently, or than that of answering the commonest class alone, or the numbers of classes differ.
+    fn doubted_numbers(&self, set: &Dataset, wrong: usize, n: usize) -> Option<String> {
+        let (answers, known) = (self.classes()?, set.classes().len() as i64);
+        let error = wrong as f64 / n as f64;
+        // A set of one class says nothing of how many there are to guess among.
+        let among = if known > 1 { known.min(answers) } else { answers };
+        let guessing = 1.0 - 1.0 / among as f64;
+        if n >= FEWEST && among > 1 && error >= guessing {
+            return Some(format!(
+                "the error of {} on {} is {}, no better than guessing: their classes may be numbered differently, or the pixels scaled (mean, std)",
+                self.name,
+                set.name,
+                number(error)
+            ));
+        }
+        let share = commonest(set.labels());
+        // By how much more than an even share, beyond what chance gives a few labels; of a part as large the others are as many.
+        let uneven = share - 2.0 * (share * (1.0 - share) / n as f64).sqrt() > 1.0 / known.max(2) as f64 + 0.1;
+        let others = n as f64 * (1.0 - share);
+        if others >= FEWEST as f64 && uneven && error >= 1.0 - share {
+            return Some(format!(
+                "the error of {} on {} is {}, no better than that of always answering the commonest class, which {} of the labels are",
+                self.name,
+                set.name,
+                number(error),
+                number(share)
+            ));
+        }
+        (answers != known).then(|| format!("{} answers {answers} classes, {} has {known}", self.name, set.name))
+    }
+
+    /// What is to be said where classes that occur in the set are called otherwise than those that the model learned under the same numbers.
+    pub fn renumbered(&self, set: &Dataset) -> Option<String> {
+        let own = self.class_names().filter(|own| !are_numbers(set.classes()) || are_numerals(own))?;
+        let plain = |name: &String| name.to_lowercase().replace(['_', '-'], " ");
+        let occur: BTreeSet<usize> = set.labels().iter().filter_map(|&label| usize::try_from(label).ok()).collect();
+        let apart: Vec<usize> = occur
+            .into_iter()
+            .filter(|&label| own.get(label).map(plain) != set.classes().get(label).map(plain))
+            .collect();
+        let first = *apart.first()?;
+        let learned = own.get(first).map_or("none".into(), |name| format!("{name:?}"));
+        let moved = apart.iter().any(|&label| own.iter().any(|name| plain(name) == plain(&set.classes()[label])));
+        let how = match moved {
+            true => "are others under the numbers that",
+            false => "are called otherwise than those that",
+        };
+        Some(format!(
+            "{} of the classes of {} {how} {} learned, the first of them {first}, which is {:?} there and {learned} here: errors are of numbers, not of \
+             names",
+            apart.len(),
+            set.name,
+            self.name,
+            set.classes()[first]
+        ))
+    }
+}
+
+/// The share of the label that most have.
+fn commonest(labels: &[i64]) -> f64 {
+    let mut counts = std::collections::HashMap::new();
+    labels.iter().for_each(|label| *counts.entry(label).or_insert(0usize) += 1);
+    counts.into_values().max().unwrap_or(0) as f64 / labels.len().max(1) as f64
+}
