@@ -111,7 +111,7 @@ fn optimisers_take_pytorchs_steps() -> Result<()> {
 fn a_trained_model_has_learned_and_is_kept_by_saving() -> Result<()> {
     let (cx, set) = (Cx::default(), stripes(300)?);
     let model = train(&cx, &set, &settings(small()))?;
-    assert_eq!(model.correct(&cx, &set)?, 300);
+    assert!(model.read(&cx, &set)?.iter().all(|(label, answer)| label == answer));
     let losses = match model.field("losses")? {
         Some(Value::Array(losses)) => losses.len(),
         _ => 0,

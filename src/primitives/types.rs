@@ -93,7 +93,7 @@ pub static TYPES: &[Type] = &[
             field(
                 "skipped",
                 "an array of maps",
-                "what lies where the images come from and is not among them: its `name`, and `why`",
+                "3-D objects that could not be read, or are there twice: `name` and `why` of each; of pictures empty, since one that can't be read is refused and other files are passed over",
             ),
         ],
         elements: "a map: `image` (a tensor C x H x W), `label` and `class`, and `attributes` where they are known by name; a negative \

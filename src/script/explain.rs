@@ -186,7 +186,7 @@ impl ErrorScene<'_> {
         let code = Code::new(self.text);
         if self.in_function
             && let Some(function) = code.function_without(name, self.at)
-            && (self.session.names().any(|known| known == name) || code.outer_names(&code.functions()).contains(&name))
+            && (self.session.names().any(|known| known == name) || code.outer_names(code.functions()).contains(&name))
         {
             let own = code.word(function.name).unwrap_or_default();
             let message = format!("there is no variable `{name}` inside the function `{own}`");

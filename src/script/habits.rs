@@ -556,7 +556,7 @@ impl Lines<'_> {
 
     /// A line that goes on where another statement begins.
     fn semicolon(&self, token: usize) -> Option<Habit> {
-        if token != self.failed || token == 0 {
+        if token != self.failed || token == 0 || self.is(token - 1, ";") {
             return None;
         }
         let between = &self.text[self.tokens[token - 1].end..self.tokens[token].start];

@@ -52,6 +52,12 @@ impl<'a> Sheet<'a> {
             return Err(Error::file(path, format!("its columns are set apart by {sign:?}, not by commas"))
                 .hint("save it with commas: of pandas, `table.to_csv(path)`"));
         }
+        if head.iter().all(String::is_empty) {
+            return Err(Error::file(
+                path,
+                "its first line names no columns: the file is empty, or begins with an empty line",
+            ));
+        }
         budget.items::<String>(4 * head.len(), "its first line").map_err(|e| e.at(path))?;
         Ok(Self { path, budget, head, reader })
     }
