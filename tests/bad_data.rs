@@ -369,7 +369,7 @@ fn folders_are_checked() -> Outcome {
         ("labels.json", r#"{"a/1.png": 4000000000000}"#, "too large"),
         ("labels.json", r#"{"a/none.png": 0}"#, "none.png"),
         ("labels.json", "{}", "no images"),
-        ("classes.csv", "", "its columns are"),
+        ("classes.csv", "", "names no columns"),
         ("classes.csv", "id,what\n1,2\n", "its columns are id, what"),
         ("classes.csv", "index,file\nx,a/1.png\n", "line 2: \"x\" is no class number"),
         ("classes.csv", "index,file\n-3,a/1.png\n", "line 2: class number -3"),

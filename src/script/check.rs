@@ -1,6 +1,7 @@
 //! What can be told about a script without running it: names, option names, and the arguments of its calls.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use rhai::{AST, ASTNode, Expr, FnAccess, FnCallExpr, Position, Stmt};
@@ -11,7 +12,6 @@ use super::finding::Finding;
 use super::keys::unknown_keys;
 use super::modules::{file_of, module_name};
 use super::remarks::slashes;
-use super::scan::{Token, TokenKind};
 use super::session::Session;
 use crate::core::{Error, Result, Value, nearest, suggestion};
 use crate::primitives::declared::{Declared, declared};
@@ -122,17 +122,7 @@ fn undeclared_variables(session: &Session, text: &str) -> Vec<Finding> {
         return vec![];
     }
     let mut known: BTreeSet<&str> = bindings.all.iter().map(|binding| binding.name.as_str()).collect();
-    // What looks like a parameter is one, of whatever closure or function: a misspelt name is given nowhere.
-    for token in 0..code.tokens.len() {
-        let given = if code.is(token, "|") {
-            (token + 1..code.tokens.len()).find(|end| code.word(*end).is_none() && !code.is(*end, ","))
-        } else if code.is(token, "fn") {
-            (token + 1..code.tokens.len()).find(|open| code.is(*open, "(")).and_then(|open| code.partner(open))
-        } else {
-            None
-        };
-        known.extend((token..given.unwrap_or(token)).filter_map(|given| code.word(given)));
-    }
+    known.extend(given(code, 0..code.tokens.len()));
     let unknown =
         |token: &usize| code.variable(*token).filter(|name| session.variable(name).is_none() && !known.contains(name));
     let finding = |token: &usize| {
@@ -150,6 +140,22 @@ fn declares_unseen(code: &Code) -> bool {
     ["eval", "is_def_var"].iter().any(|word| code.occurrences(word, 0..code.tokens.len()).next().is_some())
 }
 
+/// What looks like a parameter, of whatever closure or function: it is one, since a misspelt name is given nowhere.
+fn given<'t>(code: &Code<'t>, within: Range<usize>) -> Vec<&'t str> {
+    let mut names = Vec::new();
+    for token in within {
+        let end = if code.is(token, "|") {
+            (token + 1..code.tokens.len()).find(|end| code.word(*end).is_none() && !code.is(*end, ","))
+        } else if code.is(token, "fn") {
+            (token + 1..code.tokens.len()).find(|open| code.is(*open, "(")).and_then(|open| code.partner(open))
+        } else {
+            None
+        };
+        names.extend((token..end.unwrap_or(token)).filter_map(|token| code.word(token)));
+    }
+    names
+}
+
 /// Variables from outside that functions read.
 fn outer_variables(text: &str) -> Vec<Finding> {
     let code = Code::new(text);
@@ -157,14 +163,15 @@ fn outer_variables(text: &str) -> Vec<Finding> {
         return vec![];
     }
     let functions = code.functions();
-    let outer = code.outer_names(functions);
+    let outer: HashSet<&str> = code.outer_names(functions).into_iter().collect();
     let mut findings = Vec::new();
     for function in functions {
-        let own = code.names(function.body.clone());
+        let mut own = code.names(function.body.clone());
+        own.extend(given(&code, function.body.clone()));
         let given: Vec<&str> = function.parameters.clone().filter_map(|token| code.word(token)).collect();
         for token in function.body.clone() {
             let Some(name) = code.variable(token) else { continue };
-            if outer.contains(&name) && !own.contains(&name) && !given.contains(&name) {
+            if outer.contains(name) && !own.contains(&name) && !given.contains(&name) {
                 let of = code.word(function.name).unwrap_or_default();
                 let hint = no_outer_variable(&code, function, name);
                 let message = format!("there is no variable `{name}` inside the function `{of}`; {hint}");
@@ -212,7 +219,9 @@ fn module(session: &Session, importer: Option<&str>, path: &str) -> Option<Resul
     };
     // What is wrong in it is told of it.
     let ast = session.compile(&file.display().to_string(), &text).ok()?;
-    let public = ast.iter_functions().filter(|function| function.access == FnAccess::Public);
+    let public = ast
+        .iter_functions()
+        .filter(|function| function.access == FnAccess::Public && !function.name.starts_with("anon$"));
     let functions = public.map(|function| (function.name.to_string(), function.params.len())).collect();
     Some(declared(&name, &text).map(|declared| ImportedModule { name, declared, functions }))
 }
@@ -242,6 +251,9 @@ fn check_imported(call: &FnCallExpr, position: Position, alias: &str, module: &I
     let public = || declared.iter().filter(|f| f.public);
     let of_name = || public().filter(|f| f.name == call.name.as_str());
     let primitives = || PRIMITIVES.iter().filter(|p| p.namespace() == Some(name));
+    if compiled && of_name().next().is_none() {
+        return None;
+    }
     if let Some(primitive) = primitives().find(|p| p.name() == call.name.as_str())
         && of_name().next().is_none()
     {
@@ -253,7 +265,6 @@ fn check_imported(call: &FnCallExpr, position: Position, alias: &str, module: &I
         (fewest..=f.arity).contains(&given)
     };
     match of_name().next() {
-        None if compiled => None,
         None if functions.iter().any(|(own, _)| own == call.name.as_str()) => {
             let takes: Vec<String> =
                 functions.iter().filter(|(own, _)| own == call.name.as_str()).map(|(_, n)| n.to_string()).collect();
@@ -299,7 +310,12 @@ fn check_call(call: &FnCallExpr, position: Position, script: &Script) -> Option<
     let namespace: Vec<&str> = call.namespace.path.iter().map(|ident| ident.as_str()).collect();
     if let [namespace] = namespace[..] {
         if let Some(module) = script.aliases.get(namespace) {
-            return module.as_ref().and_then(|module| check_imported(call, position, namespace, module));
+            // Where the name is also one of viva's own, a block without the import means that.
+            let own = NAMESPACES.iter().any(|(known, _)| *known == namespace);
+            return module
+                .as_ref()
+                .filter(|_| !own)
+                .and_then(|module| check_imported(call, position, namespace, module));
         }
         if !NAMESPACES.iter().any(|(known, _)| *known == namespace) {
             let known = NAMESPACES.iter().map(|(name, _)| *name).filter(|n| !n.is_empty());
@@ -380,8 +396,7 @@ fn check_method(
 /// Whether a map of this text may hold something under this name, such as a closure.
 pub(super) fn may_be_key(code: &Code, name: &str) -> bool {
     let called = |at: usize| at.checked_sub(1).is_some_and(|before| code.dot(before)) && code.is(at + 1, "(");
-    let named = |token: &Token| token.kind == TokenKind::Text && token.content(code.text) == name;
-    code.occurrences(name, 0..code.tokens.len()).any(|at| !called(at)) || code.tokens.iter().any(named)
+    code.occurrences(name, 0..code.tokens.len()).any(|at| !called(at)) || code.has_text(name)
 }
 
 /// Rhai resolves these by itself; they are no functions of the engine.

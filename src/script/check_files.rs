@@ -12,9 +12,12 @@ use super::code::Code;
 use super::diagnostic::{Diagnostic, byte_of, place};
 use super::finding::Finding;
 use super::modules::file_of;
-use super::scan::TokenKind;
+use super::scan::{Token, TokenKind};
 use super::session::Session;
 use crate::primitives::stdlib::stdlib_text;
+
+/// A line and a column, from 1.
+type At = (usize, usize);
 
 /// A finding with the file that it is in.
 pub struct FileFinding {
@@ -38,82 +41,117 @@ impl FileFinding {
     }
 }
 
+/// A text that was looked through, and which of the others imports it where.
+struct LookedThrough {
+    text: Rc<str>,
+    importer: Option<(usize, At)>,
+}
+
 /// What there is to tell of a script, and of the files that it imports, as far as they can be read. Only what a run ends at that comes
 /// there fails: no part of a function that nobody names, and nothing that `try` may catch.
 pub fn check_files(session: &Session, script: &str, text: &str) -> Result<Vec<FileFinding>, Box<Diagnostic>> {
     let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
-    let mut texts: Vec<Rc<str>> = Vec::new();
-    let mut waiting: Vec<(String, Rc<str>)> = vec![(script.into(), text.into())];
+    let mut found: Vec<(usize, FileFinding)> = Vec::new();
+    let mut texts: Vec<LookedThrough> = Vec::new();
+    let mut waiting: Vec<(String, LookedThrough)> =
+        vec![(script.into(), LookedThrough { text: text.into(), importer: None })];
     seen.extend(PathBuf::from(script).canonicalize());
-    while let Some((file, text)) = waiting.pop() {
+    while let Some((file, looked)) = waiting.pop() {
+        let (own, text) = (texts.len(), looked.text.clone());
+        texts.push(looked);
+        let of_file = |finding| FileFinding { file: file.clone(), text: text.clone(), finding };
         let ast = match session.compile(&file, &text) {
             Ok(ast) => ast,
-            Err(diagnostic) if texts.is_empty() => return Err(diagnostic),
+            Err(diagnostic) if own == 0 => return Err(diagnostic),
             Err(diagnostic) => {
                 let at = diagnostic.place.as_ref().map_or((1, 1), |place| (place.line, place.column));
-                found.push(FileFinding { file, text, finding: Finding::failing(at, diagnostic.message) });
+                found.push((own, of_file(Finding::failing(at, diagnostic.message))));
                 continue;
             }
         };
-        found.extend(check(session, &ast, &text).into_iter().map(|finding| FileFinding {
-            file: file.clone(),
-            text: text.clone(),
-            finding,
-        }));
-        let caught = Code::new(&text).tried();
+        found.extend(check(session, &ast, &text).into_iter().map(|finding| (own, of_file(finding))));
         for (file, at) in imported(&ast, &file) {
             if seen.insert(file.canonicalize().unwrap_or_else(|_| file.clone()))
-                && !caught.iter().any(|block| block.contains(&at))
                 && session.cx().check_read(&file).is_ok()
                 && let Ok(text) = std::fs::read_to_string(&file)
             {
-                waiting.push((file.display().to_string(), text.into()));
+                let looked = LookedThrough { text: text.into(), importer: Some((own, at)) };
+                waiting.push((file.display().to_string(), looked));
             }
         }
-        texts.push(text);
     }
-    let codes: Vec<Code> = texts.iter().map(|text| Code::new(text)).collect();
-    let asks = codes.iter().any(|code| code.occurrences("is_def_fn", 0..code.tokens.len()).next().is_some());
-    let caught = caught_functions(&codes);
-    for FileFinding { text, finding, .. } in &mut found {
-        let key = finding.method.as_ref().is_some_and(|name| codes.iter().any(|code| may_be_key(code, name)));
-        let here = codes.iter().find(|code| std::ptr::eq(code.text, &**text));
-        let spared = here.is_some_and(|code| is_spared(code, (finding.line, finding.column), &caught, &codes));
-        finding.fails &= !asks && !key && !spared;
+    let codes: Vec<Code> = texts.iter().map(|looked| Code::new(&looked.text)).collect();
+    let spared = Spared::of(&codes);
+    for (own, FileFinding { finding, .. }) in &mut found {
+        let key = finding
+            .method
+            .as_ref()
+            .is_some_and(|name| codes.iter().any(|code| may_be_key(code, name)) || spared.keys_at_run_time);
+        let mut at = Some((*own, (finding.line, finding.column)));
+        let mut here = false;
+        while let Some((code, place)) = at.filter(|_| !here) {
+            here = spared.spares(code, place);
+            at = texts[code].importer;
+        }
+        finding.fails &= !spared.all && !key && !here;
     }
-    Ok(found)
+    Ok(found.into_iter().map(|(_, finding)| finding).collect())
 }
 
-/// Whether a run may go on that comes to this place, or none comes there.
-fn is_spared(code: &Code, at: (usize, usize), caught: &BTreeSet<&str>, codes: &[Code]) -> bool {
-    if code.tried().iter().any(|block| block.contains(&at)) {
-        return true;
+/// Where a failure ends no run.
+struct Spared {
+    /// By text.
+    places: Vec<Vec<Range<At>>>,
+    /// Whether the texts ask which functions there are, or make some as they run.
+    all: bool,
+    /// Whether maps get keys that no text spells.
+    keys_at_run_time: bool,
+}
+
+impl Spared {
+    fn of(codes: &[Code]) -> Self {
+        let whole = |code: &Code| 0..code.tokens.len();
+        let named = |word: &str| codes.iter().any(|code| code.occurrences(word, whole(code)).next().is_some());
+        let caught = caught_functions(codes);
+        let tries = codes.iter().any(|code| !code.try_blocks().is_empty());
+        let of = |code: &Code| {
+            let idle = |name: &str| !codes.iter().any(|code| is_named(code, name));
+            let functions = code
+                .functions()
+                .iter()
+                .filter(|function| code.word(function.name).is_some_and(|name| caught.contains(name) || idle(name)));
+            let bodies = functions.map(|function| function.body.start.saturating_sub(1)..function.body.end);
+            // Who calls a closure is not told: where there is a `try`, that may.
+            let closures = if tries { code.closures() } else { vec![] };
+            let all = code.try_blocks().into_iter().chain(bodies).chain(closures);
+            all.map(|tokens| code.position(tokens.start)..code.position(tokens.end)).collect()
+        };
+        let assigned = |code: &Code| (1..code.tokens.len()).any(|at| code.is(at, "=") && code.is(at - 1, "]"));
+        Self {
+            places: codes.iter().map(of).collect(),
+            all: named("is_def_fn") || named("eval"),
+            keys_at_run_time: codes.iter().any(assigned),
+        }
     }
-    let inside = code.functions().iter().find(|function| {
-        let (open, close) = (function.body.start.saturating_sub(1), function.body.end);
-        (code.position(open)..code.position(close)).contains(&at)
-    });
-    inside
-        .and_then(|function| code.word(function.name))
-        .is_some_and(|name| caught.contains(name) || !codes.iter().any(|code| is_named(code, name)))
+
+    fn spares(&self, code: usize, at: At) -> bool {
+        self.places[code].iter().any(|place| place.contains(&at))
+    }
 }
 
 /// Whether a function is named anywhere but where it is made.
 fn is_named(code: &Code, name: &str) -> bool {
     let made = |at: usize| at.checked_sub(1).is_some_and(|before| code.is(before, "fn"));
-    let told = |token: &super::scan::Token| token.kind == TokenKind::Text && token.content(code.text).contains(name);
+    let told = |token: &Token| token.kind == TokenKind::Text && token.content(code.text).contains(name);
     code.occurrences(name, 0..code.tokens.len()).any(|at| !made(at)) || code.tokens.iter().any(told)
 }
 
 /// The functions that are called where `try` catches what they fail by, and those that these call.
 fn caught_functions<'t>(codes: &[Code<'t>]) -> BTreeSet<&'t str> {
     let mut caught = BTreeSet::new();
-    let mut ranges: Vec<(usize, Range<usize>)> = codes
-        .iter()
-        .enumerate()
-        .flat_map(|(i, code)| code.try_blocks().into_iter().map(move |block| (i, block)))
-        .collect();
+    let blocks =
+        codes.iter().enumerate().flat_map(|(i, code)| code.try_blocks().into_iter().map(move |block| (i, block)));
+    let mut ranges: Vec<(usize, Range<usize>)> = blocks.collect();
     while let Some((i, range)) = ranges.pop() {
         for name in range.filter_map(|token| codes[i].word(token)) {
             let called = codes.iter().enumerate().flat_map(|(k, code)| {
@@ -130,7 +168,7 @@ fn caught_functions<'t>(codes: &[Code<'t>]) -> BTreeSet<&'t str> {
 }
 
 /// The files that a script names in its imports, and where.
-fn imported(ast: &AST, name: &str) -> Vec<(PathBuf, (usize, usize))> {
+fn imported(ast: &AST, name: &str) -> Vec<(PathBuf, At)> {
     let mut files = Vec::new();
     ast.walk(&mut |path| {
         if let Some(ASTNode::Stmt(Stmt::Import(import, _))) = path.last()

@@ -1,7 +1,7 @@
 //! The tokens of a text without its comments, with what they stand in and what they name.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::scan::{Token, TokenKind, scan};
@@ -16,7 +16,10 @@ pub struct Code<'t> {
     functions: OnceCell<Vec<Function>>,
     /// Tokens that give a name to a value, with the token at which that is told.
     named: OnceCell<Vec<(usize, usize)>>,
+    /// The tokens among these that are the names.
+    giving: OnceCell<HashSet<usize>>,
     words: OnceCell<HashMap<&'t str, Vec<usize>>>,
+    texts: OnceCell<HashSet<&'t str>>,
     /// For each token the brace that opens the block around it.
     blocks: OnceCell<Vec<Option<usize>>>,
 }
@@ -61,7 +64,9 @@ impl<'t> Code<'t> {
             lines,
             functions: OnceCell::new(),
             named: OnceCell::new(),
+            giving: OnceCell::new(),
             words: OnceCell::new(),
+            texts: OnceCell::new(),
             blocks: OnceCell::new(),
         }
     }
@@ -101,12 +106,16 @@ impl<'t> Code<'t> {
         (!member && !key && !called).then_some(word)
     }
 
+    /// Whether an operand is wanted here, and no operator.
+    fn may_begin_closure(&self, at: usize) -> bool {
+        at == 0
+            || self.tokens[at - 1].kind == TokenKind::Open
+            || ["=", ",", ":", "=>", ";", "return", "+=", "&&", "||", "??"].iter().any(|mark| self.is(at - 1, mark))
+    }
+
     /// Behind the parameters of a closure that begin at this token.
     pub fn end_of_bars(&self, at: usize) -> Option<usize> {
-        let begins = at == 0
-            || self.tokens[at - 1].kind == TokenKind::Open
-            || ["=", ",", ":", "=>", ";", "return", "+=", "&&", "||", "??"].iter().any(|mark| self.is(at - 1, mark));
-        if !self.is(at, "|") || !begins {
+        if !self.is(at, "|") || !self.may_begin_closure(at) {
             return None;
         }
         let mut end = at + 1;
@@ -130,6 +139,33 @@ impl<'t> Code<'t> {
         let places = all.get(word).map_or(&[][..], Vec::as_slice);
         let first = places.partition_point(|at| *at < within.start);
         places[first..].iter().copied().take_while(move |at| *at < within.end)
+    }
+
+    /// Whether this stands between quotes somewhere.
+    pub fn has_text(&self, content: &str) -> bool {
+        let texts = self.texts.get_or_init(|| {
+            let quoted = self.tokens.iter().filter(|token| token.kind == TokenKind::Text);
+            quoted.map(|token| token.content(self.text)).collect()
+        });
+        texts.contains(content)
+    }
+
+    /// The bodies of closures, as far as they may reach.
+    pub fn closures(&self) -> Vec<Range<usize>> {
+        let body = |bar: usize| {
+            let none_given = self.is(bar, "||") && self.may_begin_closure(bar);
+            let begin = if none_given { bar + 1 } else { self.end_of_bars(bar)? };
+            let mut end = begin;
+            while end < self.tokens.len() && !self.is(end, ";") && !self.is(end, ",") {
+                match self.partner(end) {
+                    Some(close) if close > end => end = close + 1,
+                    Some(_) => break,
+                    None => end += 1,
+                }
+            }
+            Some(begin..end)
+        };
+        (0..self.tokens.len()).filter_map(body).collect()
     }
 
     /// The tokens of the block around this one, from its brace to its end.
@@ -162,6 +198,14 @@ impl<'t> Code<'t> {
         here.filter(|(at, token)| *token < tokens.end || !self.is(*at, "|"))
             .filter_map(|(_, token)| self.word(*token))
             .collect()
+    }
+
+    /// Whether one of these tokens gives this name to a value.
+    pub fn gives(&self, name: &str, within: Range<usize>) -> bool {
+        let giving = self
+            .giving
+            .get_or_init(|| self.named.get_or_init(|| self.named()).iter().map(|(_, token)| *token).collect());
+        self.occurrences(name, within).any(|at| giving.contains(&at))
     }
 
     fn named(&self) -> Vec<(usize, usize)> {
@@ -197,11 +241,6 @@ impl<'t> Code<'t> {
     pub fn try_blocks(&self) -> Vec<Range<usize>> {
         let all = self.occurrences("try", 0..self.tokens.len());
         all.filter_map(|token| Some(token + 1..self.partner(token + 1)?)).collect()
-    }
-
-    /// The same as lines and columns.
-    pub fn tried(&self) -> Vec<Range<(usize, usize)>> {
-        self.try_blocks().into_iter().map(|block| self.position(block.start)..self.position(block.end)).collect()
     }
 
     /// The names that stand outside of all functions.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::code::Code;
+use super::code::{Code, Function};
 use super::finding::Finding;
 use super::scan::TokenKind;
 use crate::primitives::declared::declared;
@@ -143,10 +143,11 @@ fn given_again(code: &Code, name: &str, within: Range<usize>) -> bool {
     let assigned = code.occurrences(name, within.clone()).any(|at| {
         code.variable(at) == Some(name) && ["=", "+=", "-=", "*=", "/="].iter().any(|mark| code.is(at + 1, mark))
     });
-    let parameter = code.functions().iter().any(|function| {
-        within.contains(&function.name) && function.parameters.clone().any(|token| code.word(token) == Some(name))
+    let parameter = code.occurrences(name, within.clone()).any(|at| {
+        let of = |function: &Function| within.contains(&function.name) && function.parameters.contains(&at);
+        code.functions().iter().any(of)
     });
-    assigned || parameter || code.names(within).contains(&name)
+    assigned || parameter || code.gives(name, within)
 }
 
 /// Methods that leave a map the keys that it has.

@@ -23,6 +23,15 @@ fn a_figure_says_itself_what_its_axes_have_no_place_for() {
             both: both.cautions == log.cautions,
             one_of_two: plot::grid([plot::line([0, 0.0 / 0], [1, 2], #{ title: "first" }), plot::line([1, 2], [1, 2], #{ title: "second" })]).cautions
                 == ["first: 1 point is not a finite number and is not drawn"],
+            nested: {
+                let bare = |said| plot::line([1, 2], [1, 2]).caution(said);
+                let odd = |said| plot::line([1, 2], [1, 2], #{ title: "odd" }).caution(said);
+                [
+                    plot::grid([plot::grid([bare.call("c"), plot::line([1, 2], [1, 2])]), plot::grid([bare.call("c"), plot::line([1, 2], [1, 2])])]).cautions,
+                    plot::grid([plot::line([1, 2], [1, 2]), plot::grid([bare.call("c"), odd.call("d")])]).cautions,
+                    plot::grid([bare.call("c"), bare.call("c")]).cautions,
+                ] == [["panel 1: c", "panel 3: c"], ["panels 2 to 3: odd: d", "panel 2: c"], ["c"]]
+            },
             lines: lines.cautions == ["the line \"chance\" at y = 5.0 lies beyond the axis"],
         }"#,
     );

@@ -278,7 +278,7 @@ class Run(Mapping):
         so is NA), bools where all is true or false, else texts; what is empty is missing. A column of nothing but the texts nan and inf becomes numbers."""
         named = self._whole.get(name) if isinstance(self._whole, dict) and not _is_object(self._whole) else None
         rows = self._whole if name == "result" and isinstance(self._whole, list) else named
-        if isinstance(rows, list) and rows and all(isinstance(row, dict) and not _is_object(row) and not _is_tensor(row) for row in rows):
+        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
             return self._results[name]
         path = self._kept(_below("", name), "csv") or (self._kept("", "csv") if name == "result" else None)
         own = self.folder / f"{name}.csv"
@@ -375,8 +375,8 @@ def _array(numpy, tensor):
     return numpy.array(_number(tensor["values"])).reshape(tensor["shape"])
 
 
-_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
-_PART = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]*(e[+-]?[0-9]+)?|-?\.[0-9]+(e[+-]?[0-9]+)?|-?[1-9]e[+-]?[0-9]+|-?[1-9][0-9]*\.?[0-9]*e-[0-9]+")
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,18})")
+_PART = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]*(e[+-]?[0-9]+)?|-?\.[0-9]+(e[+-]?[0-9]+)?|-?[1-9]e-[0-9]+|-?[1-9][0-9]*\.?[0-9]*e-[0-9]+")
 
 
 def _exact(pandas, rows):
@@ -394,7 +394,7 @@ def _exact(pandas, rows):
 def _column(cells) -> list:
     """The cells of a column of a file: numbers where all of them are, or bools, or texts."""
     there = [cell for cell in cells if cell]
-    if there and all(_WHOLE.fullmatch(cell) for cell in there):
+    if there and all(_WHOLE.fullmatch(cell) and abs(int(cell)) < 2**63 for cell in there):
         return [int(cell) if cell else None for cell in cells]
     number = lambda cell: _WHOLE.fullmatch(cell) or _PART.fullmatch(cell)
     if any(map(number, there)) and all(number(cell) or cell.lower() in _WORDS for cell in there):

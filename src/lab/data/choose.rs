@@ -34,13 +34,12 @@ impl Dataset {
             .hint("both parts need at least one image"));
         }
         let parts = [self.take(n)?, self.skip(n)?];
-        let labels = self.labels();
-        if labels.first() == labels.last() || !labels.is_sorted() {
+        // As folders of classes are read: each class lies in one piece.
+        let classes = |part: &Self| part.counts().iter().filter(|n| **n > 0).count();
+        let (of, pieces) = (classes(self), 1 + self.labels().windows(2).filter(|pair| pair[0] != pair[1]).count());
+        if pieces > of || parts.iter().all(|part| classes(part) == of) {
             return Ok(parts);
         }
-        // As folders of classes are read.
-        let classes = |part: &Self| part.counts().iter().filter(|n| **n > 0).count();
-        let of = classes(self);
         Ok(parts.map(|part| {
             let told = format!(
                 "this part of {} has {} of {of} classes, since the set lies in their order: shuffle before it is split",

@@ -307,7 +307,7 @@ impl RiskReport {
                 ("adversarial_error", found, found_bound),
             ];
             for (name, risk, bound) in risks.into_iter().take(if adversarial.is_some() { 3 } else { 2 }) {
-                point.insert(name.into(), Value::Float(risk));
+                point.insert(name.into(), Value::Float(risk.min(1.0)));
                 point.insert(format!("{name}_lo"), Value::Float((risk - bound).max(0.0)));
                 point.insert(format!("{name}_hi"), Value::Float((risk + bound).min(1.0)));
             }
@@ -320,7 +320,7 @@ impl RiskReport {
                 for name in names {
                     point.insert(format!("{name}_lo"), Value::Float(lo));
                     point.insert(format!("{name}_hi"), Value::Float(hi));
-                    point.insert(name, Value::Float(p));
+                    point.insert(name, Value::Float(p.min(1.0)));
                 }
             }
             point.insert("m".into(), Value::Int(n as i64));

@@ -1,5 +1,6 @@
 //! Whether a model and a data set belong together, as far as the answers tell.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Model;
@@ -15,19 +16,22 @@ const MOSTLY: f64 = 0.6;
 const PLAINLY: f64 = 0.1;
 
 impl Model {
-    /// What the answers to a set, each behind its label, say against the model on it.
+    /// What the answers to a set as it stands, each behind its label, say against the model on it.
     pub fn doubts(&self, set: &Dataset, read: &[(i64, i64)]) -> Option<String> {
-        if set.has_arbitrary_labels() {
-            return None;
-        }
-        if let Some(doubt) = self.other_numbering(set, read) {
-            return Some(doubt);
-        }
-        let wrong = read.iter().filter(|(label, answer)| label != answer).count();
-        match (self.doubted_numbers(set, wrong, read.len()), self.one_answer(read)) {
+        let constant = self.one_answer(read).filter(|_| !set.has_arbitrary_labels());
+        match (self.doubted_numbers(set, read), constant) {
             (Some(doubt), Some(constant)) => Some(format!("{doubt}; {constant}")),
             (doubt, constant) => doubt.or(constant),
         }
+    }
+
+    /// The same of answers that need not be to images as they stand.
+    pub fn doubted_numbers(&self, set: &Dataset, read: &[(i64, i64)]) -> Option<String> {
+        if set.has_arbitrary_labels() {
+            return None;
+        }
+        let wrong = read.iter().filter(|(label, answer)| label != answer).count();
+        self.other_numbering(set, read).or_else(|| self.no_better_than_guessing(set, wrong, read.len()))
     }
 
     /// Whether most images of each class get one answer, another for each class, and not their label's.
@@ -36,27 +40,26 @@ impl Model {
         for (label, answer) in read {
             *counts.entry(*label).or_default().entry(*answer).or_default() += 1;
         }
-        // The answer that most images of a class get, where that is told.
-        let mostly = |label: &i64, answers: &BTreeMap<i64, usize>| {
-            let of: usize = answers.values().sum();
-            let (answer, most) = answers.iter().max_by_key(|(answer, n)| (**n, *answer == label))?;
-            (of >= OF_CLASS && *most as f64 >= MOSTLY * of as f64).then_some((*answer, *most))
-        };
-        let told: BTreeMap<i64, (i64, usize)> =
-            counts.iter().filter_map(|(label, answers)| Some((*label, mostly(label, answers)?))).collect();
-        let (mut moved, mut right) = (0, 0);
+        // One answer for each class and one class for each answer, the commonest first: what a renumbering attains.
+        let mut pairs: Vec<(usize, i64, i64)> = Vec::new();
         for (label, answers) in &counts {
-            // Two classes that get the same answer are confused, not numbered otherwise.
-            let alone = |answer: i64| told.values().filter(|(other, _)| *other == answer).count() == 1;
-            let own = answers.get(label).copied().unwrap_or(0);
-            match told.get(label).filter(|(answer, _)| answer != label && alone(*answer)) {
-                Some((_, most)) => (moved, right) = (moved + 1, right + most),
-                None => right += own,
+            pairs.extend(answers.iter().map(|(answer, n)| (*n, *label, *answer)));
+        }
+        pairs.sort_by_key(|&(n, label, answer)| (Reverse(n), label != answer, label, answer));
+        let (mut labelled, mut answered) = (BTreeSet::new(), BTreeSet::new());
+        let (mut moved, mut right) = (0, 0);
+        for (n, label, answer) in pairs {
+            if labelled.contains(&label) || answered.contains(&answer) {
+                continue;
             }
+            (labelled.insert(label), answered.insert(answer));
+            right += n;
+            let of: usize = counts[&label].values().sum();
+            moved += usize::from(label != answer && of >= OF_CLASS && n as f64 >= MOSTLY * of as f64);
         }
         let n = read.len().max(1) as f64;
-        let (share, error) =
-            (right as f64 / n, read.iter().filter(|(label, answer)| label != answer).count() as f64 / n);
+        let error = read.iter().filter(|(label, answer)| label != answer).count() as f64 / n;
+        let share = right as f64 / n;
         (moved >= 2 && share - (1.0 - error) >= PLAINLY).then(|| {
             format!(
                 "{} seems to number the classes of {} otherwise: {} of {} classes mostly get the answer of another one, by which {} of the images would be \
@@ -86,7 +89,7 @@ impl Model {
 
     /// What an error of `wrong` of `n` images says against the model: it is no better than that of guessing, as where model and data number their
     /// classes differently, or than that of answering the commonest class alone, or the numbers of classes differ.
-    fn doubted_numbers(&self, set: &Dataset, wrong: usize, n: usize) -> Option<String> {
+    fn no_better_than_guessing(&self, set: &Dataset, wrong: usize, n: usize) -> Option<String> {
         let (answers, known) = (self.classes()?, set.classes().len() as i64);
         let error = wrong as f64 / n as f64;
         // A set of one class says nothing of how many there are to guess among.

@@ -377,19 +377,25 @@ impl Figure {
             _ => String::new(),
         };
         let own: Vec<String> = figures.iter().map(|figure| title(figure)).collect();
-        let mut panel = 1;
-        let mut titles = Vec::with_capacity(own.len());
+        let (mut before, mut inner) = (0, Vec::new());
+        let mut named: Vec<(String, Cautions)> = Vec::with_capacity(own.len());
         for (figure, title) in figures.iter().zip(&own) {
+            let (first, last) = (before + 1, before + figure.panels.len());
             let twice = own.iter().filter(|other| *other == title).count() > 1;
-            titles.push(match title.as_str() {
-                "" => format!("panel {panel}"),
-                title if twice => format!("{title} (panel {panel})"),
+            let here = if first == last { format!("panel {first}") } else { format!("panels {first} to {last}") };
+            let name = match title.as_str() {
+                "" => here,
+                title if twice => format!("{title} ({here})"),
                 title => title.to_string(),
-            });
-            panel += figure.panels.len();
+            };
+            // What a grid within this one says of its panels is said of them as they are counted here.
+            inner.extend(figure.cautions.iter().filter_map(|caution| counted_from(caution, before)));
+            let own = figure.cautions.iter().filter(|caution| counted_from(caution, before).is_none());
+            named.push((name, own.collect()));
+            before = last;
         }
-        let each = titles.iter().map(String::as_str).zip(figures.iter().map(|figure| &figure.cautions));
-        let cautions = Cautions::of_each(each);
+        let mut cautions = Cautions::of_each(named.iter().map(|(name, cautions)| (name.as_str(), cautions)));
+        inner.into_iter().for_each(|caution| cautions.add(caution));
         for figure in figures {
             for (i, panel) in figure.panels.iter().enumerate() {
                 let mut panel = panel.clone();
@@ -745,4 +751,12 @@ impl Object for Figure {
         };
         std::fs::write(path, bytes).map_err(|e| Error::file(path, e))
     }
+}
+
+/// A caution of panels, `panel 2: ...` or `panel 1, panel 2: ...`, with so many panels before them; `None` where it is of no panel by number.
+fn counted_from(caution: &str, before: usize) -> Option<String> {
+    let (panels, said) = caution.split_once(": ")?;
+    let one = |panel: &str| Some(format!("panel {}", panel.strip_prefix("panel ")?.parse::<usize>().ok()? + before));
+    let panels: Vec<String> = panels.split(", ").map(one).collect::<Option<_>>()?;
+    Some(format!("{}: {said}", panels.join(", ")))
 }

@@ -172,7 +172,10 @@ impl TableLabels {
                 table,
                 format!("{} of {} pictures have no label, {first} first", without.len(), pictures.len()),
             )
-            .hint("every picture of the folder has a row there, by its name"));
+            .hint(match first.is_ascii() {
+                true => "every picture of the folder has a row there, by its name",
+                false => "every picture of the folder has a row there, by its name; a letter such as ä may be written as one sign or as two, which are two names",
+            }));
         }
         if let Some(first) = told.keys().next() {
             return Err(without_picture(table, all, pictures.len(), first));

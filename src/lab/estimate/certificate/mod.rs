@@ -148,7 +148,7 @@ impl Certificate {
         }
         let read: Vec<(i64, i64)> = found.rows.iter().map(|row| (row.label, i64::from(row.votes.class))).collect();
         model.renumbered(&images.set).into_iter().for_each(|told| found.cautions.add(told));
-        if let (None, Some(doubt)) = (&images.moved_by, model.doubts(&images.set, &read)) {
+        if let (None, Some(doubt)) = (&images.moved_by, model.doubted_numbers(&images.set, &read)) {
             found.cautions.add(doubt);
         }
         found
