@@ -52,7 +52,8 @@ impl Model {
             if labelled.contains(&label) || answered.contains(&answer) {
                 continue;
             }
-            (labelled.insert(label), answered.insert(answer));
+            labelled.insert(label);
+            answered.insert(answer);
             right += n;
             let of: usize = counts[&label].values().sum();
             moved += usize::from(label != answer && of >= OF_CLASS && n as f64 >= MOSTLY * of as f64);
