@@ -510,6 +510,12 @@ fn recipes_of_generated_tests_answer_what_they_say() {
             intervals: t.table[0].second_lo < t.table[0].second_hi && off.table[0].found_lo <= off.table[0].found && o.summary.tests_kept_lo >= 0.0 && q.tests_kept_hi <= 1.0,
             keepers: [f, p, t, o, off].all(|one| one.cautions.some(|said| said.contains("(keeper"))) && alone.cautions == [] && !("kept" in alone.rounds[0])
                 && off.figure.cautions == off.cautions && t.figure.cautions.some(|said| said.contains("(keeper")),
+            unjudged: {
+                let drawn = generator::tests(s.generator, s.model, #{ n: 1, draws: 500 });
+                let how = #{ space: space::noise(), search: search::sweep(), levels: [0], seed: 1 };
+                let told = |images| examine(s.sibling, images, how).cautions.filter(|said| said.contains("nobody has judged them")).len();
+                [told.call(drawn.images), told.call(any.images)] == [1, 0]
+            },
             repeats_itself: f.cautions[0].contains("as much as real ones") && f.summary.cautions == f.cautions && f.tests != (),
             pair_rows: p.table.len() == 19 && p.table.all(|row| row.label_kept_lo <= row.label_kept_hi && row.misread_lo <= row.misread && row.judged_by.contains("2 networks")),
             single: single.table.map(|row| row.starts) == [13, 13, 13] && single.looks.map(|row| row.step) == [2, 3] && single.classifier.hash != s.model.hash,

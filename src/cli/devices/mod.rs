@@ -111,11 +111,14 @@ pub(super) fn run(text: &str, options: &RunOptions) -> CommandOutcome {
         (Some(folder), _) | (None, Some(folder)) => folder.components().collect::<PathBuf>(),
         (None, None) => Record::make_fresh_folder(Path::new(script))?.swap_remove(0),
     };
+    // A fresh folder is this run's own.
+    let fresh = options.resume.is_none() && options.out.is_none();
+    let mut made: Vec<PathBuf> = shards_of(&out).into_iter().filter(|shards| !shards.exists()).collect();
+    made.extend((fresh || !out.exists()).then(|| out.clone()));
     let done = divided(options, text, &devices, &out);
     if done.is_err() {
-        // Where nothing came of it, it is empty.
-        let _ = std::fs::remove_dir(&out);
-        let _ = std::fs::remove_dir(shards_of(&out)?);
+        // Those stay in which something lies.
+        made.iter().for_each(|folder| drop(std::fs::remove_dir(folder)));
     }
     done
 }
