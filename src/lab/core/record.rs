@@ -103,19 +103,16 @@ impl Record {
     pub fn make_fresh_folder(script: &Path) -> Result<Vec<PathBuf>> {
         let name = script.file_stem().and_then(|stem| stem.to_str()).unwrap_or("run");
         let runs = Path::new("runs");
-        for number in 1.. {
-            let folder = runs.join(if number == 1 { name.into() } else { format!("{name}-{number}") });
-            let made = missing(&folder);
-            std::fs::create_dir_all(runs).map_err(|e| Error::file(runs, e))?;
+        let above = Self::make_folder(runs)?;
+        let (mut folder, mut number) = (runs.join(name), 1);
+        loop {
             match std::fs::create_dir(&folder) {
-                Ok(()) => {
-                    return Ok([vec![folder.clone()], made.into_iter().filter(|one| *one != folder).collect()].concat());
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Ok(()) => return Ok(std::iter::once(folder).chain(above).collect()),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
                 Err(error) => return Err(Error::file(&folder, error)),
             }
+            folder = runs.join(format!("{name}-{number}"));
         }
-        unreachable!("there are more numbers than folders")
     }
 
     fn new(cx: &Cx, folder: PathBuf, script: &Path, text: &str) -> Self {

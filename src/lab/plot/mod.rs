@@ -16,6 +16,7 @@ mod draw;
 mod examiner;
 mod figure;
 mod glyphs;
+mod grid;
 mod label;
 mod legend;
 mod marker;
