@@ -217,10 +217,10 @@ fn batches_follow_from_a_devices_memory_and_results_do_not() {
     let (calls, results, warnings) = found(&[]);
     // One convolution for the images that are asked about first and one for all; a step, and a look at where it ends.
     assert_eq!((calls, &warnings[..]), ([2.0, 2.0], "[]"));
-    // A hundred and ninetieth of 12 GiB: batches of a 256th, 32 images, and an eighth of these where gradients are.
+    // A hundred and ninetieth of 12 GiB: batches of a 512th, 16 images, and a quarter of these where gradients are.
     let small = (64u64 << 20).to_string();
     let (calls, others, warnings) = found(&[("FAKECUDA_MEMORY", &small)]);
-    assert_eq!((calls, &warnings[..]), ([11.0, 150.0], "[]"));
+    assert_eq!((calls, &warnings[..]), ([20.0, 150.0], "[]"));
     let mut apart_by = vec![];
     results.iter().zip(&others).for_each(|(a, b)| apart(a, b, "", &mut apart_by));
     assert!(apart_by.is_empty(), "{apart_by:?}");

@@ -1,11 +1,13 @@
 //! How busy the GPU is and at which clocks, by `nvidia-smi`, while something runs.
 
-use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 const ASKED: &str = "--query-gpu=utilization.gpu,clocks.sm,clocks.mem,power.draw,memory.used";
-const BETWEEN: Duration = Duration::from_millis(250);
+/// Milliseconds from one look to the next.
+const BETWEEN: u64 = 200;
 
 /// The middle of what was seen: percent, MHz, MHz, W; of the memory the most, MiB.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,43 +19,61 @@ pub struct Load {
     pub memory: f64,
 }
 
-/// Runs the work, and looks at the card meanwhile. Nothing is known where there is no `nvidia-smi`, and of what ends too soon.
-pub fn watched<T>(on_gpu: bool, work: impl FnOnce() -> T) -> (T, Option<Load>) {
-    if !on_gpu {
-        return (work(), None);
-    }
-    let ended = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let watch = scope.spawn(|| {
-            let mut seen = vec![];
-            while !ended.load(Ordering::Relaxed) {
-                // What the card says is of the time before.
-                std::thread::sleep(BETWEEN);
-                match look() {
-                    Some(row) => seen.push(row),
-                    None => break,
-                }
-            }
-            seen
-        });
-        let done = work();
-        ended.store(true, Ordering::Relaxed);
-        (done, watch.join().ok().and_then(load))
-    })
+/// `nvidia-smi`, which looks again and again: its start takes longer than much of what is measured.
+pub struct Card {
+    process: Child,
+    seen: Receiver<(Instant, [f64; 5])>,
 }
 
-fn look() -> Option<[f64; 5]> {
-    let output = Command::new("nvidia-smi").args([ASKED, "--format=csv,noheader,nounits", "--id=0"]).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    let numbers: Option<Vec<f64>> = text.lines().next()?.split(',').map(|word| word.trim().parse().ok()).collect();
+impl Card {
+    /// Nothing is known where there is no `nvidia-smi`.
+    pub fn watch() -> Option<Self> {
+        let every = format!("--loop-ms={BETWEEN}");
+        let mut process = Command::new("nvidia-smi")
+            .args([ASKED, "--format=csv,noheader,nounits", "--id=0", &every])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
+        let lines = BufReader::new(process.stdout.take()?).lines();
+        let (tell, seen) = channel();
+        std::thread::spawn(move || {
+            for row in lines.map_while(Result::ok).filter_map(|line| numbers(&line)) {
+                if tell.send((Instant::now(), row)).is_err() {
+                    break;
+                }
+            }
+        });
+        Some(Self { process, seen })
+    }
+
+    /// What was seen since then, but for what the card says of the time before.
+    fn since(&self, start: Instant) -> Option<Load> {
+        let begin = start + Duration::from_millis(BETWEEN);
+        load(self.seen.try_iter().filter(|(at, _)| *at > begin).map(|(_, row)| row).collect())
+    }
+}
+
+impl Drop for Card {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Runs the work, and looks at the card meanwhile. Nothing is known of what ends too soon.
+pub fn watched<T>(card: Option<&Card>, work: impl FnOnce() -> T) -> (T, Option<Load>) {
+    let start = Instant::now();
+    let done = work();
+    (done, card.and_then(|card| card.since(start)))
+}
+
+fn numbers(line: &str) -> Option<[f64; 5]> {
+    let numbers: Option<Vec<f64>> = line.split(',').map(|word| word.trim().parse().ok()).collect();
     numbers?.try_into().ok()
 }
 
-fn load(mut seen: Vec<[f64; 5]>) -> Option<Load> {
-    // The last look may be at an idle card.
-    if seen.len() > 1 {
-        seen.pop();
-    }
+fn load(seen: Vec<[f64; 5]>) -> Option<Load> {
     let column = |i: usize| seen.iter().map(|row| row[i]).collect::<Vec<f64>>();
     let middle = |i: usize| super::median(column(i));
     let memory = column(4).into_iter().fold(0.0, f64::max);

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Instant;
 
-use card::{Load, watched};
+use card::{Card, Load, watched};
 use peer::Peer;
 use serde_json::{Value as Json, json};
 use viva::core::{Cx, Tensor, Value, resolve_device, wait_for};
@@ -39,6 +39,8 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 /// What one side does of a work in a second, and how busy the card was.
 struct Side {
     way: String,
+    /// Of a run.
+    items: f64,
     /// In a turn.
     runs: u32,
     seconds: Vec<f64>,
@@ -46,8 +48,8 @@ struct Side {
 }
 
 impl Side {
-    fn new(way: &str) -> Self {
-        Self { way: way.into(), runs: 1, seconds: vec![], load: None }
+    fn new(way: &str, items: f64) -> Self {
+        Self { way: way.into(), items, runs: 1, seconds: vec![], load: None }
     }
 
     fn add(&mut self, (seconds, load): (f64, Option<Load>)) {
@@ -55,21 +57,23 @@ impl Side {
         self.load = load.or(self.load);
     }
 
-    fn rate(&self, work: &Work) -> f64 {
-        work.items / median(self.seconds.clone())
+    fn rate(&self) -> f64 {
+        self.items / median(self.seconds.clone())
     }
 
-    fn json(&self, work: &Work) -> Json {
+    fn json(&self) -> Json {
         let load = self.load.map(|load| {
             json!({ "busy_percent": load.busy, "sm_mhz": load.clock, "memory_mhz": load.memory_clock, "watts": load.watts, "memory_mib": load.memory })
         });
-        json!({ "way": self.way, "per_second": self.rate(work), "seconds": self.seconds, "load": load })
+        json!({ "way": self.way, "per_second": self.rate(), "seconds": self.seconds, "load": load })
     }
 }
 
 /// What came of a work.
 struct Measured {
     own: Side,
+    /// Scored in bfloat16 first.
+    low: Option<Side>,
     rivals: Vec<Side>,
     /// Ways that the peer could not go, and why.
     failed: Vec<String>,
@@ -79,6 +83,8 @@ struct Measured {
 
 struct Bench {
     device: tch::Device,
+    /// Looks at the GPU, if there is one.
+    card: Option<Card>,
     folder: PathBuf,
     peer: Result<Peer, String>,
     turns: usize,
@@ -112,16 +118,24 @@ impl Bench {
         }
         let apart = self.apart(&mut session, work);
         let (mut rivals, failed) = self.rivals(work);
-        let mut own = Side::new("viva");
-        self.own(&mut session, work, 1)?;
-        let runs = self.runs(self.own(&mut session, work, 1)?);
+        let mut sides = vec![(Side::new("viva", work.items), work.once.clone())];
+        if let Some(low) = &work.low {
+            let Value::Int(items) = said(&mut session, low)? else { return Err("bfloat16 tells no number".into()) };
+            sides.push((Side::new("viva, bfloat16 first", items as f64), low.clone()));
+        }
+        for (side, once) in &mut sides {
+            self.own(&mut session, once, 1)?;
+            side.runs = self.runs(self.own(&mut session, once, 1)?);
+        }
         for _ in 0..self.turns {
-            let (seconds, load) = watched(self.on_gpu(), || self.own(&mut session, work, runs));
-            own.add((seconds?, load));
-            let on_gpu = self.on_gpu();
+            for (side, once) in &mut sides {
+                let (seconds, load) = watched(self.card.as_ref(), || self.own(&mut session, once, side.runs));
+                side.add((seconds?, load));
+            }
             if let Ok(peer) = &mut self.peer {
                 for rival in &mut rivals {
-                    let (seconds, load) = watched(on_gpu, || peer.seconds(&work.peer, &rival.way, rival.runs));
+                    let asked = || peer.seconds(&work.peer, &rival.way, rival.runs);
+                    let (seconds, load) = watched(self.card.as_ref(), asked);
                     rival.add((seconds?, load));
                 }
             }
@@ -129,7 +143,9 @@ impl Bench {
         if let Ok(peer) = &mut self.peer {
             peer.ask(&work.peer, json!({ "forget": true }))?;
         }
-        Ok(Measured { own, rivals, failed, apart })
+        let mut sides = sides.into_iter().map(|(side, _)| side);
+        let own = sides.next().ok_or("nothing was measured")?;
+        Ok(Measured { own, low: sides.next(), rivals, failed, apart })
     }
 
     /// How many runs make a turn: on a GPU a second of them, which is what its driver takes to say how busy it is.
@@ -138,12 +154,12 @@ impl Bench {
     }
 
     /// Seconds of one run of viva's, the mean of so many, from an idle device to an idle device.
-    fn own(&self, session: &mut Session, work: &Work, runs: u32) -> Result<f64, String> {
+    fn own(&self, session: &mut Session, once: &str, runs: u32) -> Result<f64, String> {
         let wait = || wait_for(self.device).map_err(|error| error.to_string());
         wait()?;
         let start = Instant::now();
         for _ in 0..runs {
-            said(session, &work.once)?;
+            said(session, once)?;
         }
         wait()?;
         Ok(start.elapsed().as_secs_f64() / f64::from(runs))
@@ -167,7 +183,8 @@ impl Bench {
         tried.sort_by(|a, b| a.0.total_cmp(&b.0));
         let of = |kind: &str, most: usize| {
             let ways = tried.iter().filter(|(_, way)| way.contains(kind)).take(most);
-            ways.map(|(seconds, way)| Side { runs: self.runs(*seconds), ..Side::new(way) }).collect::<Vec<_>>()
+            ways.map(|(seconds, way)| Side { runs: self.runs(*seconds), ..Side::new(way, work.items) })
+                .collect::<Vec<_>>()
         };
         (of("float32", 2).into_iter().chain(of("bfloat16", 1)).collect(), failed)
     }
@@ -222,30 +239,39 @@ fn said(session: &mut Session, text: &str) -> Result<Value, String> {
     session.evaluate("bench", text).map_err(|error| error.render(false))
 }
 
+/// What the fastest of the peer's ways does in a second.
+fn rival_rate(measured: &Measured, kind: &str) -> Option<f64> {
+    let of = measured.rivals.iter().filter(|side| side.way.contains(kind));
+    of.map(Side::rate).max_by(f64::total_cmp)
+}
+
 /// A row of the table: rates and ratios above 1 where viva is faster.
 fn row(work: &Work, measured: &Measured) -> String {
-    let own = measured.own.rate(work);
     let rival = |kind: &str| {
         let of = measured.rivals.iter().filter(|side| side.way.contains(kind));
-        of.max_by(|a, b| a.rate(work).total_cmp(&b.rate(work)))
+        of.max_by(|a, b| a.rate().total_cmp(&b.rate()))
     };
-    let told = |kind: &str| match rival(kind) {
-        Some(side) => {
+    let told = |kind: &str, own: Option<&Side>| {
+        let own = own.map(Side::rate);
+        let rate = own.map_or("-".into(), |own| format!("{own:.0}"));
+        let rival = rival(kind).map_or("-".into(), |side| {
             let way = side.way.replace(&format!(", {kind}"), "");
-            format!("{:.0} ({way}) | {:.2}", side.rate(work), own / side.rate(work))
-        }
-        None => "- | -".into(),
+            format!("{:.0} ({way})", side.rate())
+        });
+        let ratio =
+            own.zip(rival_rate(measured, kind)).map_or("-".into(), |(own, rival)| format!("{:.2}", own / rival));
+        format!("{rate} | {rival} | {ratio}")
     };
     let load = |side: Option<&Side>| match side.and_then(|side| side.load) {
         Some(load) => format!("{:.0}% at {:.0} MHz", load.busy, load.clock),
         None => "-".into(),
     };
     format!(
-        "| {} ({} per second) | {own:.0} | {} | {} | {} | {} |",
+        "| {} ({} per second) | {} | {} | {} | {} |",
         work.name,
         work.unit,
-        told("float32"),
-        told("bfloat16"),
+        told("float32", Some(&measured.own)),
+        told("bfloat16", measured.low.as_ref()),
         load(Some(&measured.own)),
         load(rival("float32"))
     )
@@ -254,8 +280,8 @@ fn row(work: &Work, measured: &Measured) -> String {
 fn head(fast: bool) -> String {
     let single = if fast { "TF32" } else { "float32" };
     format!(
-        "| work | viva | PyTorch, {single} | ratio | PyTorch, bfloat16 | ratio | GPU under viva | under PyTorch |\n\
-         | --- | --- | --- | --- | --- | --- | --- | --- |"
+        "| work | viva | PyTorch, {single} | ratio | viva, bfloat16 first | PyTorch, bfloat16 | ratio | GPU under viva | under PyTorch |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     )
 }
 
@@ -285,8 +311,8 @@ fn report(bench: &mut Bench, work: &Work, out: Option<&Path>) -> (String, bool) 
     };
     let agree = measured.apart.as_ref().map_or(true, |apart| *apart <= APART[usize::from(bench.fast)]);
     let line = json!({
-        "work": work.name, "unit": work.unit, "viva": measured.own.json(work),
-        "peers": measured.rivals.iter().map(|side| side.json(work)).collect::<Vec<_>>(), "failed": measured.failed,
+        "work": work.name, "unit": work.unit, "viva": measured.own.json(), "low": measured.low.as_ref().map(Side::json),
+        "peers": measured.rivals.iter().map(Side::json).collect::<Vec<_>>(), "failed": measured.failed,
         "apart": measured.apart.as_ref().ok(), "not_compared": measured.apart.as_ref().err(), "agree": agree,
         "took_seconds": began.elapsed().as_secs_f64(),
     });
@@ -358,6 +384,7 @@ fn main() -> ExitCode {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let mut works = works::all(folder.path(), is_set("BENCH_SMALL"));
     works.retain(|work| chosen.is_empty() || chosen.iter().any(|part| work.name.contains(part.as_str())));
-    let mut bench = Bench { device, folder: folder.path().to_path_buf(), peer, turns, fast };
+    let card = device.is_cuda().then(Card::watch).flatten();
+    let mut bench = Bench { device, card, folder: folder.path().to_path_buf(), peer, turns, fast };
     if measure(&mut bench, &works, about) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

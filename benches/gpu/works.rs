@@ -14,6 +14,8 @@ pub struct Work {
     pub setup: String,
     /// What is measured.
     pub once: String,
+    /// The same sort of work scored in bfloat16, and in float32 again where that decides; it tells how many items it did.
+    pub low: Option<String>,
     /// A tensor that the peer works out as well from the same files.
     pub tells: Option<&'static str>,
     /// A tensor that the peer reads: its expression, and the file.
@@ -26,13 +28,13 @@ pub struct Work {
 /// All works, small enough for a CPU or large enough for a GPU. Files lie in a folder, which is the scripts' own.
 pub fn all(folder: &Path, small: bool) -> Vec<Work> {
     let sweeps: &[(&str, i64)] =
-        if small { &[("resnet18", 1)] } else { &[("resnet50", 16), ("vgg16", 8), ("vit_b_16", 8)] };
-    let mut works: Vec<Work> = sweeps.iter().map(|(arch, n)| sweep(folder, arch, *n, small)).collect();
-    works.push(curve_of_digits(folder, small));
+        if small { &[("resnet18", 1)] } else { &[("resnet50", 6), ("vgg16", 3), ("vit_b_16", 3)] };
+    // What takes least comes first, so that there is most to see where the time is short.
+    let mut works = vec![curve_of_digits(folder, small), latent(small), finetuning(small), biggan(folder, small)];
+    works.extend(sweeps.iter().map(|(arch, n)| sweep(folder, arch, *n, small)));
     if !small {
         works.push(curve_of_photographs(folder));
     }
-    works.extend([finetuning(small), latent(small), biggan(folder, small)]);
     works
 }
 
@@ -40,16 +42,28 @@ fn path(folder: &Path, name: &str) -> String {
     folder.join(name).display().to_string()
 }
 
+/// Of the sweeps in bfloat16, which many images make worth their margin.
+const LOW_RADIUS: i64 = 5;
+
 /// A network of a thousand classes as it is before it learns, and pictures that it takes for what they are labelled as.
 fn network(arch: &str, n: i64, crop: i64, margin: i64) -> String {
+    let drawn = |n: i64, margin: i64| {
+        format!(
+            "data::glyphs(#{{ n: {n}, size: {crop}, channels: 3, position: \"centred\", margin: {margin}, seed: 1 }})"
+        )
+    };
+    let (drawn, many) = (drawn(n, margin), drawn(if crop > 64 { 64 } else { 2 }, 3 * LOW_RADIUS));
     format!(
         "let names = []; for i in 0..1000 {{ names.push(`class ${{i}}`); }}
          let blank = data::from(tensor::uniform([2, 3, {crop}, {crop}]), [0, 1], #{{ classes: names }});
          let f = model::train(blank, #{{ arch: \"{arch}\", epochs: 1, batch: 2, optimiser: \"sgd\", lr: 0.0001, seed: 1 }});
          f.save(\"{arch}.safetensors\");
-         let drawn = data::glyphs(#{{ n: {n}, size: {crop}, channels: 3, position: \"centred\", margin: {margin}, seed: 1 }});
-         let said = f.predict(drawn).to(\"cpu\").values();
-         let ds = drawn.relabel(|row| said[row.index]);"
+         let known = |drawn| {{
+             let said = f.predict(drawn).to(\"cpu\").values();
+             drawn.relabel(|row| said[row.index])
+         }};
+         let ds = known.call({drawn});
+         let many = known.call({many});"
     )
 }
 
@@ -64,6 +78,9 @@ fn sweep(folder: &Path, arch: &str, n: i64, small: bool) -> Work {
         items: (n * crops) as f64,
         setup: network(arch, n, crop, radius),
         once: format!("examine(f, ds, #{{ space: space::translate({radius}), search: search::strongest() }})"),
+        low: Some(format!(
+            "risk::estimate(f, many, #{{ radius: {LOW_RADIUS}, search: search::strongest(), precision: \"bfloat16\" }}).scored"
+        )),
         tells: Some("f.logits(ds)"),
         given: Some(("ds", images.clone())),
         peer: json!({ "work": "sweep", "arch": arch, "weights": weights, "images": images, "n": n, "channels": 3,
@@ -102,6 +119,7 @@ fn curve_of_digits(folder: &Path, small: bool) -> Work {
         items: (n * steps) as f64,
         setup: lenet(n),
         once: curve(steps),
+        low: None,
         tells: Some("f.logits(ds)"),
         given: Some(("ds", images.clone())),
         peer: json!({ "work": "curve", "arch": "lenet", "weights": path(folder, "lenet.safetensors"), "images": images,
@@ -119,6 +137,7 @@ fn curve_of_photographs(folder: &Path) -> Work {
         items: (n * steps) as f64,
         setup: network("resnet50", n, 224, 0),
         once: curve(steps),
+        low: None,
         tells: Some("f.logits(ds)"),
         given: Some(("ds", images.clone())),
         peer: json!({ "work": "curve", "arch": "resnet50", "weights": path(folder, "resnet50.safetensors"), "images": images,
@@ -143,6 +162,7 @@ fn finetuning(small: bool) -> Work {
         once: format!(
             "generator::finetune(g, f, set, #{{ steps: {steps}, batch: {batch}, rate: 1, note: 1000000, seed: 1 }})"
         ),
+        low: None,
         tells: None,
         given: None,
         peer: json!({ "work": "finetune", "n": n, "batch": batch, "steps": steps }),
@@ -173,6 +193,7 @@ fn latent(small: bool) -> Work {
             "examine(f, seeds, #{{ space: space::latent(g, #{{ layers: [1, 2, 3, 4] }}), search: by, batch: {batch}, \
              objective: objective::shift(1).confident(1000000.0) }})"
         ),
+        low: None,
         tells: None,
         given: None,
         peer: json!({ "work": "latent", "batch": batch, "steps": steps }),
@@ -193,6 +214,7 @@ fn biggan(folder: &Path, small: bool) -> Work {
              let z = tensor::normal([4, 128]) * 0.3;"
         ),
         once: format!("g.sample(#{{ n: {n}, seed: 1 }})"),
+        low: None,
         tells: Some("g.images(z)"),
         given: Some(("z", latents.clone())),
         peer: json!({ "work": "biggan", "weights": weights, "latents": latents, "side": side, "width": width, "latent": 128,

@@ -51,11 +51,11 @@ pub fn hold_files(
             .chain(places::LOADERS.iter().map(PathBuf::from));
         rules = rules.add_rules(path_beneath_rules(all, handled & AccessFs::Execute))?;
     }
-    // As it begins, a GPU's driver names its threads, or CUDA can't be opened. What is open here stays so: the rule is of this very folder,
-    // which the system would make anew.
+    // As it begins, a GPU's driver names its threads, by files that it opens to write anew, or CUDA can't be opened. What is open here stays
+    // so: the rule is of this very folder, which the system would make anew.
     for folder in places::of_threads(run) {
         if let Ok(folder) = PathFd::new(folder) {
-            rules = rules.add_rule(PathBeneath::new(&folder, AccessFs::WriteFile))?;
+            rules = rules.add_rule(PathBeneath::new(&folder, AccessFs::WriteFile | AccessFs::Truncate))?;
             std::mem::forget(folder);
         }
     }

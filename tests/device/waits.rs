@@ -305,10 +305,13 @@ impl Counter {
         unsafe { self.0.get::<unsafe extern "C" fn() -> u64>(b"fakecuda_kernels\0").unwrap()() as f64 }
     }
 
+    /// Convolutions, with a rectifier in the same kernel or not.
     pub fn batches(&self) -> f64 {
         type Calls = unsafe extern "C" fn(*const std::ffi::c_char) -> u64;
         // SAFETY: as above.
-        unsafe { self.0.get::<Calls>(b"fakecuda_calls\0").unwrap()(c"convolution".as_ptr()) as f64 }
+        let calls =
+            |name: &std::ffi::CStr| unsafe { self.0.get::<Calls>(b"fakecuda_calls\0").unwrap()(name.as_ptr()) as f64 };
+        [c"convolution", c"cudnn_convolution_relu", c"cudnn_convolution_add_relu"].map(calls).iter().sum()
     }
 }
 

@@ -75,8 +75,8 @@ pub use room::room;
 pub use shard::{Division, RecordedShard, Shard, owners};
 pub use table::{LongTable, ShownTable, Table, with_tables};
 pub use tensor::{
-    Tensor, in_parallel, in_stream, normal_within_two_deviations, random, set_threads, settle_kernels, tune_allocator,
-    with_stream, with_stream_of,
+    Tensor, in_parallel, in_stream, normal_within_two_deviations, parallel_threads, random, set_threads,
+    settle_kernels, tune_allocator, with_stream, with_stream_of,
 };
 pub use value::{Callback, Object, Value, is_whole, json_of_fields};
 pub use visible::{picture, visible, visible_json, visible_letters};

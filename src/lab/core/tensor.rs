@@ -117,10 +117,15 @@ pub fn set_threads(n: usize) {
     tch::set_num_threads(n as i32);
 }
 
+/// How many threads parallel iterators have: as many as libtorch may use.
+pub fn parallel_threads() -> usize {
+    tch::get_num_threads().max(1) as usize
+}
+
 /// Runs `work`, whose parallel iterators use as many threads as libtorch may.
 pub fn in_parallel<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
     static POOL: std::sync::Mutex<Option<(usize, std::sync::Arc<rayon::ThreadPool>)>> = std::sync::Mutex::new(None);
-    let threads = tch::get_num_threads().max(1) as usize;
+    let threads = parallel_threads();
     let mut held = POOL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let pool = match &*held {
         Some((size, pool)) if *size == threads => pool.clone(),

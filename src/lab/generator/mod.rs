@@ -381,10 +381,14 @@ impl Generator {
 
     /// Latent vectors number `first` and following of those that belong to a seed, whatever the batches they are drawn in.
     pub fn latents(&self, seed: u64, first: usize, count: usize) -> Result<Tensor> {
-        if let Some(encoded) = &self.encoded {
-            return on_device(&encoded.latents(&encoded.in_order(seed), first, count)?, self.device);
+        on_device(&self.latents_on_host(seed, first, count)?, self.device)
+    }
+
+    fn latents_on_host(&self, seed: u64, first: usize, count: usize) -> Result<Tensor> {
+        match &self.encoded {
+            Some(encoded) => encoded.latents(&encoded.in_order(seed), first, count),
+            None => latents(&*self.network, seed, first, count, Device::Cpu),
         }
-        latents(&*self.network, seed, first, count, self.device)
     }
 
     /// How many images are drawn at once: as a model's batches, fewer since a generator's early stages are wide.

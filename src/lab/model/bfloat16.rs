@@ -70,7 +70,7 @@ impl Module {
         let (low, rest) = parts.split_at(end);
         let whole = std::iter::once(cast(Kind::BFloat16)).chain(low.iter().cloned());
         let whole = whole.chain([cast(Kind::Float)]).chain(rest.iter().cloned());
-        Ok(Self { root: in_sequence(whole), ..frozen })
+        Ok(Self { root: in_sequence(whole), ..frozen }.with_fused_kernels())
     }
 }
 

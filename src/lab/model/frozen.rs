@@ -3,6 +3,7 @@
 use tch::{Device, Kind};
 
 use super::layer::fold::of_node;
+use super::layer::rectified::fused;
 use super::module::Module;
 use crate::core::{Result, works_fast};
 
@@ -34,6 +35,14 @@ impl Module {
             channels: *channels,
             classes: *classes,
             channels_last: last,
-        })
+            fused: None,
+        }
+        .with_fused_kernels())
+    }
+
+    /// The same with fewer kernels for what has no gradients, where there are such.
+    pub(super) fn with_fused_kernels(self) -> Self {
+        let fused = matches!(self.lies_on().0, Device::Cuda(_)).then(|| fused(&self.root));
+        Self { fused, ..self }
     }
 }

@@ -41,6 +41,8 @@ pub struct Module {
     pub classes: i64,
     /// Kernels lie channels-last, and so must images.
     pub(super) channels_last: bool,
+    /// The root for evaluations without gradients, where a GPU has fewer kernels for them.
+    pub(super) fused: Option<Node>,
 }
 
 impl Module {
@@ -76,7 +78,10 @@ impl Module {
         let mut site = Site::new(supply, device, channels, prefix);
         let (root, after) = layers.build(&mut site, input)?;
         let channels = site.channels;
-        Ok((Self { layers: layers.clone(), root, input: None, channels, classes: 0, channels_last: false }, after))
+        Ok((
+            Self { layers: layers.clone(), root, input: None, channels, classes: 0, channels_last: false, fused: None },
+            after,
+        ))
     }
 
     /// Fresh tensors as PyTorch initialises them, the same ones for the same seed on every device.
@@ -141,10 +146,11 @@ impl Module {
 
     /// Scores of images. In training mode gradients flow to the parameters and batch norm updates its statistics.
     pub fn forward(&self, images: &Tensor, mode: Mode) -> Result<Tensor> {
+        let root = self.fused.as_ref().filter(|_| !images.requires_grad()).unwrap_or(&self.root);
         if self.channels_last && images.dim() == 4 {
-            return self.root.forward(&channels_last(images)?, mode);
+            return root.forward(&channels_last(images)?, mode);
         }
-        self.root.forward(images, mode)
+        root.forward(images, mode)
     }
 
     /// What goes into the last activation function at the top, in evaluation; `None` without one, or with weights after it.

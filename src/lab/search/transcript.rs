@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
+use rayon::prelude::*;
 use serde_json::json;
 
 use super::ball::{PixelChange, PixelGround};
@@ -20,8 +21,8 @@ use super::row::{Noted, Row};
 use super::rows::Rows;
 use super::{Counterfactual, Examination, gradient_search};
 use crate::core::{
-    Cautions, Cx, Digest, Division, Error, LongTable, Object, Result, Table, Tensor, Value, cut, number, on_device,
-    suggestion,
+    Cautions, Cx, Digest, Division, Error, LongTable, Object, Result, Table, Tensor, Value, cut, in_parallel, number,
+    on_device, suggestion,
 };
 use crate::data::Dataset;
 use crate::objective::Objective;
@@ -772,7 +773,8 @@ impl Object for Transcript {
         let what = format!("{} {} {}{precision}", of.identity, of.objective.identity(), of.seed);
         let mut rows = Digest::of(&[]);
         for part in self.rows.chunks(4096) {
-            let said: Vec<String> = part.iter().map(Row::identity).collect();
+            let said = in_parallel(|| part.par_iter().map(Row::identity).collect::<Vec<_>>());
+            let said = said.unwrap_or_else(|_| part.iter().map(Row::identity).collect());
             rows = Digest::of_parts(&[&rows.0, format!("[{}]", said.join(", ")).as_bytes()]);
         }
         let whole =

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{PointRows, Settings};
-use crate::core::{Cx, Result, in_parallel, random};
+use crate::core::{Cx, Result, in_parallel, parallel_threads, random};
 use crate::maths::information::{Answers, Level};
 use crate::maths::quartiles::quantile;
 use crate::maths::shares::wilson_at;
@@ -99,15 +99,15 @@ pub(super) fn measures(
     (k, known): (usize, usize),
     how: Settings,
 ) -> Result<Vec<MeasuredPoint>> {
-    // A few at a time, so that it can be stopped.
-    const TOGETHER: usize = 20;
-    const POINTS: usize = 4;
-    let rounds = how.replicates.div_ceil(TOGETHER) + samples.len();
+    // A few of each thread at a time, so that it can be stopped.
+    let threads = parallel_threads();
+    let (together, points) = (20.max(8 * threads), 4.max(threads));
+    let rounds = how.replicates.div_ceil(together) + samples.len();
     let task = cx.progress("intervals", Some(rounds as u64));
     let mut replicates: Vec<Vec<[f64; 2]>> = vec![];
-    for first in (0..how.replicates).step_by(TOGETHER) {
+    for first in (0..how.replicates).step_by(together) {
         cx.check()?;
-        let last = (first + TOGETHER).min(how.replicates);
+        let last = (first + together).min(how.replicates);
         let one = |replicate: usize| -> Vec<[f64; 2]> {
             let mut rng = random(how.seed, replicate as u64);
             let mut weights = vec![0u32; images];
@@ -138,9 +138,9 @@ pub(super) fn measures(
         }
     };
     let mut found = vec![];
-    for first in (0..samples.len()).step_by(POINTS) {
+    for first in (0..samples.len()).step_by(points) {
         cx.check()?;
-        let last = (first + POINTS).min(samples.len());
+        let last = (first + points).min(samples.len());
         found.extend(in_parallel(|| (first..last).into_par_iter().map(measured).collect::<Vec<_>>())?);
         task.advance((last - first) as u64);
     }

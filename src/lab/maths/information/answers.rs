@@ -43,6 +43,7 @@ pub struct Level {
 }
 
 /// A label and an answer that came together.
+#[cfg_attr(test, derive(Debug, PartialEq))]
 struct JointCount {
     label: u32,
     answer: u32,
@@ -51,6 +52,7 @@ struct JointCount {
     images: u32,
 }
 
+#[cfg_attr(test, derive(Debug, PartialEq))]
 struct Counts {
     cells: Vec<JointCount>,
     labels: Vec<u32>,
@@ -120,6 +122,14 @@ impl Answers {
 
     fn counts(&self, labels: &[u32]) -> Counts {
         let k = self.classes;
+        match !self.several() && k * k <= 4 * labels.len() {
+            true => self.counts_by_table(labels),
+            false => self.counts_by_sorting(labels),
+        }
+    }
+
+    fn counts_by_sorting(&self, labels: &[u32]) -> Counts {
+        let k = self.classes;
         let (mut of_labels, mut of_answers) = (vec![0; k], vec![0; k]);
         let mut keys: Vec<(u64, u32)> = Vec::with_capacity(self.answers.len());
         for (image, &label) in labels.iter().enumerate() {
@@ -137,6 +147,19 @@ impl Answers {
             images: 1 + same.windows(2).filter(|pair| pair[0].1 != pair[1].1).count() as u32,
         };
         Counts { cells: keys.chunk_by(|a, b| a.0 == b.0).map(cell).collect(), labels: of_labels, answers: of_answers }
+    }
+
+    /// The same where each image has one answer and a table of all cells is not much larger than what is counted.
+    fn counts_by_table(&self, labels: &[u32]) -> Counts {
+        let k = self.classes;
+        let mut table = vec![0u32; k * k];
+        labels.iter().zip(&self.answers).for_each(|(&label, &answer)| table[label as usize * k + answer as usize] += 1);
+        let of_labels = table.chunks_exact(k.max(1)).map(|row| row.iter().sum()).collect();
+        let mut of_answers = vec![0; k];
+        table.iter().enumerate().for_each(|(i, rows)| of_answers[i % k] += rows);
+        let cells = table.into_iter().enumerate().filter(|(_, rows)| *rows > 0);
+        let cell = |(i, rows)| JointCount { label: (i / k) as u32, answer: (i % k) as u32, rows, images: rows };
+        Counts { cells: cells.map(cell).collect(), labels: of_labels, answers: of_answers }
     }
 
     pub fn estimate(&self, estimator: Estimator, level: Level, rng: &mut impl Rng) -> Estimate {
@@ -373,6 +396,16 @@ mod tests {
 
     fn rows(n: u32, label: impl Fn(u32) -> u32, answer: impl Fn(u32) -> u32) -> Vec<(u32, u32, u32)> {
         (0..n).map(|i| (i, label(i), answer(i))).collect()
+    }
+
+    #[test]
+    fn a_table_counts_what_sorting_counts() {
+        let mut rng = random(3, 1);
+        for (n, k) in [(1, 1), (30, 3), (200, 8), (41, 13)] {
+            let drawn = (0..n).map(|i| (i, rng.gen_range(0..k), rng.gen_range(0..k))).collect();
+            let all = Answers::of(drawn, k as usize);
+            assert_eq!(all.counts_by_table(&all.labels), all.counts_by_sorting(&all.labels), "{n} images, {k} classes");
+        }
     }
 
     /// What is known after so many shuffles.

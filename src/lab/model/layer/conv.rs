@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use tch::{Device, Kind as Number};
 
 use super::folded_norm::FoldedNorm;
+use super::rectified::Convolution;
 use super::step::{Mode, Node, See, Sharing, Step, Work, detached, detached_bias, node};
 use super::text::{call, count, size};
 use super::{Kind, Layer, Shape, Site, join};
@@ -132,6 +133,12 @@ impl Step for ConvWeights {
 
     fn gives_fresh(&self) -> bool {
         true
+    }
+
+    fn convolution(&self) -> Option<Convolution<'_>> {
+        let Self { weight, bias, stride, pad, dilation, groups } = self;
+        let [stride, pad, dilation, groups] = [*stride, *pad, *dilation, *groups];
+        Some(Convolution { weight, bias: bias.as_ref(), stride, pad, dilation, groups })
     }
 
     fn fold(&self, after: &FoldedNorm) -> Result<Option<Node>> {

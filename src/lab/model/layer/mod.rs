@@ -26,6 +26,7 @@ mod patches;
 mod pixel_linear;
 mod pixel_norm;
 mod positions;
+pub mod rectified;
 mod relu;
 mod relu6;
 mod reshape;

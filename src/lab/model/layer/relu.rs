@@ -35,6 +35,10 @@ impl Step for Relu {
         Sharing::Point(None)
     }
 
+    fn rectifies(&self) -> bool {
+        true
+    }
+
     fn activates(&self) -> bool {
         true
     }
@@ -53,6 +57,10 @@ impl Step for InPlace {
 
     fn sharing(&self) -> Sharing<'_> {
         Sharing::Point(None)
+    }
+
+    fn rectifies(&self) -> bool {
+        true
     }
 
     fn activates(&self) -> bool {

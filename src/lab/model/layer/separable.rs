@@ -17,7 +17,8 @@ fn separable(x: &Tensor, size: [i64; 2], of: fn(usize, usize, usize) -> Weighted
         for i in 0..to {
             of(from, to, i).into_iter().for_each(|(j, weight)| weights[i * from + j] += weight);
         }
-        on_device(&Matrix::f_from_slice(&weights)?.f_reshape([to as i64, from as i64])?, x.device())
+        let weights = Matrix::f_from_slice(&weights)?.f_reshape([to as i64, from as i64])?.f_to_kind(x.kind())?;
+        on_device(&weights, x.device())
     };
     let columns = matrix(width, size[1])?.f_transpose(0, 1)?;
     Ok(matrix(height, size[0])?.f_matmul(&x.f_matmul(&columns)?)?)

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::folded_norm::FoldedNorm;
 use super::join;
+use super::rectified::Convolution;
 use crate::core::{Error, Result, Tensor};
 use crate::model::shift::Sliding;
 
@@ -60,6 +61,16 @@ pub trait Step {
     /// Whether it comes to the same, gradients included, before a rectifier and after it, where it has fewer numbers to see.
     fn before_rectifier(&self) -> bool {
         false
+    }
+
+    /// Whether it is max(0, x).
+    fn rectifies(&self) -> bool {
+        false
+    }
+
+    /// What it does where that is one convolution.
+    fn convolution(&self) -> Option<Convolution<'_>> {
+        None
     }
 
     /// Whether it is an activation function, which gradients may stop at.

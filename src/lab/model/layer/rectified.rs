@@ -1,0 +1,207 @@
+//! Convolutions with what comes behind them, a sum and a rectifier, as one kernel of cuDNN each. A GPU then reads and writes what flows between
+//! layers once where it did so three times, which is most of what half precision takes. These kernels have no gradients.
+
+use super::step::{Branch, Mode, Node, Sharing, Step, node, run};
+use crate::core::{Result, Tensor, attempt};
+
+/// What a convolution without a pad mode does, for a kernel that does more.
+pub struct Convolution<'a> {
+    pub weight: &'a Tensor,
+    pub bias: Option<&'a Tensor>,
+    pub stride: i64,
+    pub pad: i64,
+    pub dilation: i64,
+    pub groups: i64,
+}
+
+impl Convolution<'_> {
+    /// max(0, what it gives).
+    fn rectified(&self, x: &Tensor) -> Result<Tensor> {
+        let Self { weight, bias, stride, pad, dilation, groups } = *self;
+        Ok(x.f_cudnn_convolution_relu(weight, bias, [stride; 2], [pad; 2], [dilation; 2], groups)?)
+    }
+
+    /// max(0, what it gives + beside).
+    fn rectified_sum(&self, x: &Tensor, beside: &Tensor) -> Result<Tensor> {
+        let Self { weight, bias, stride, pad, dilation, groups } = *self;
+        let ([stride, pad, dilation], alpha) = ([stride, pad, dilation].map(|of| [of; 2]), 1.0);
+        attempt(|| Ok(x.f_cudnn_convolution_add_relu(weight, beside, alpha, bias, stride, pad, dilation, groups)?))
+    }
+}
+
+/// The same for evaluations without gradients.
+pub fn fused(of: &Node) -> Node {
+    match of.sharing() {
+        Sharing::Sequence(parts) => node(Sequence(in_few_kernels(parts))),
+        Sharing::Sum(branches) => node(Sum(each(&branches))),
+        Sharing::Concat(branches) => node(Concat(each(&branches))),
+        Sharing::Nothing | Sharing::Point(_) | Sharing::Window(..) => of.clone(),
+    }
+}
+
+type Parts = Vec<(String, Node)>;
+
+fn each(branches: &[Branch]) -> Vec<Parts> {
+    branches.iter().map(|parts| in_few_kernels(parts)).collect()
+}
+
+/// Nodes that follow one another.
+fn in_few_kernels(parts: Branch) -> Parts {
+    let mut done: Parts = Vec::with_capacity(parts.len());
+    for (i, (name, part)) in parts.iter().enumerate() {
+        // A rectifier may stand behind a pooling that comes to the same before it and after it.
+        let back = 1 + usize::from(i > 0 && parts[i - 1].1.before_rectifier());
+        let one = (i >= back && part.rectifies()).then(|| rectified(&parts[i - back].1)).flatten();
+        match one {
+            Some(one) => {
+                let at = done.len() - back;
+                done[at].1 = one;
+            }
+            None => done.push((name.clone(), fused(part))),
+        }
+    }
+    done
+}
+
+/// What a node and a rectifier behind it do, if one kernel does that.
+fn rectified(of: &Node) -> Option<Node> {
+    // Depthwise convolutions take up to eight times as long so (cuDNN 9.19, H100, bfloat16), and other groups gain little.
+    let alone = |convolution: Convolution| convolution.groups == 1;
+    if of.convolution().is_some_and(alone) {
+        return Some(node(Rectified(of.clone())));
+    }
+    let Sharing::Sum(branches) = of.sharing() else { return None };
+    let [body, beside] = &branches[..] else { return None };
+    let ((_, last), before) = body.split_last()?;
+    last.convolution().filter(|convolution| convolution.groups == 1)?;
+    Some(node(RectifiedSum { before: in_few_kernels(before), last: last.clone(), beside: in_few_kernels(beside) }))
+}
+
+struct Sequence(Parts);
+
+impl Step for Sequence {
+    fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
+        run(&self.0, x, mode)
+    }
+}
+
+struct Sum(Vec<Parts>);
+
+impl Step for Sum {
+    fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
+        let mut sum: Option<Tensor> = None;
+        for branch in &self.0 {
+            let next = run(branch, x, mode)?;
+            sum = Some(sum.map_or(Ok(next.shallow_clone()), |sum| sum.f_add(&next))?);
+        }
+        Ok(sum.unwrap_or_else(|| x.shallow_clone()))
+    }
+}
+
+struct Concat(Vec<Parts>);
+
+impl Step for Concat {
+    fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
+        let outs = self.0.iter().map(|branch| run(branch, x, mode)).collect::<Result<Vec<_>>>()?;
+        Ok(Tensor::f_cat(&outs, 1)?)
+    }
+}
+
+/// A convolution and a rectifier.
+struct Rectified(Node);
+
+impl Step for Rectified {
+    fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
+        // Where cuDNN has no such kernel, or the convolution does not take the input, the layers tell.
+        match self.0.convolution().and_then(|convolution| convolution.rectified(x).ok()) {
+            Some(done) => Ok(done),
+            None => Ok(self.0.forward(x, mode)?.f_relu_()?),
+        }
+    }
+}
+
+/// A convolution at the end of a residual's body, the sum, and a rectifier.
+struct RectifiedSum {
+    before: Parts,
+    last: Node,
+    beside: Parts,
+}
+
+impl Step for RectifiedSum {
+    fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
+        let (body, beside) = (run(&self.before, x, mode)?, run(&self.beside, x, mode)?);
+        match self.last.convolution().and_then(|convolution| convolution.rectified_sum(&body, &beside).ok()) {
+            Some(done) => Ok(done),
+            None => Ok(self.last.forward(&body, mode)?.f_add(&beside)?.f_relu_()?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tch::{Device, Kind};
+
+    use super::*;
+    use crate::core::Error;
+    use crate::model::layer::{Layer, MaxPool};
+    use crate::model::module::{Module, steps};
+    use crate::model::{memory_format, zoo};
+
+    fn frozen(layers: &Layer, side: i64) -> Result<Module> {
+        let module = Module::fresh(layers, [3, side, side], 1, Device::Cpu)?;
+        module.set_trainable(false)?;
+        module.frozen()
+    }
+
+    fn mixed() -> Layer {
+        let pool = || -> Layer { MaxPool { size: 2, stride: 2, pad: 0, ceil: false }.into() };
+        let body = [Layer::conv_bare(8, 3, 1, 1), Layer::batch_norm(), Layer::relu(), Layer::conv(8, 1, 1, 0)];
+        let body = body.into_iter().enumerate().map(|(i, layer)| (i.to_string(), layer)).collect();
+        Layer::sequence([
+            Layer::conv_bare(8, 3, 1, 1),
+            Layer::batch_norm(),
+            Layer::relu(),
+            Layer::conv(8, 3, 1, 1),
+            pool(),
+            Layer::relu(),
+            Layer::conv_depthwise(8, 3, 1, 1),
+            Layer::relu(),
+            Layer::residual(body, vec![]),
+            Layer::relu(),
+            Layer::flatten(),
+            Layer::linear(10),
+        ])
+    }
+
+    /// Without cuDNN every kernel falls back to its layers, so that what is tested is which layers stand where.
+    #[test]
+    fn fewer_kernels_come_to_the_same() -> Result<()> {
+        let mut networks = vec![mixed()];
+        for name in ["resnet18", "resnet50", "vgg11_bn", "squeezenet1_1", "mobilenet_v2"] {
+            networks.push((zoo::find(name)?.layers)(10));
+        }
+        for layers in networks {
+            let frozen = frozen(&layers, 64)?;
+            let x = Tensor::f_rand([2, 3, 64, 64], (Kind::Float, Device::Cpu))?;
+            let x = memory_format::channels_last(&x)?;
+            let roots = [frozen.root.clone(), fused(&frozen.root)];
+            let [one, other] = roots.map(|root| tch::no_grad(|| root.forward(&x, Mode::Evaluate)));
+            let (one, other) = (one?, other?);
+            if one != other {
+                return Err(Error::internal(format!("{layers:?}: {}", (one - other).abs().max())));
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn rectifiers_go_with_the_convolution_before_them() -> Result<()> {
+        let frozen = frozen(&mixed(), 16)?;
+        let parts: Parts = steps(&frozen.root).into_iter().map(|part| (String::new(), part.clone())).collect();
+        let rectifiers = |parts: &Parts| parts.iter().map(|(_, part)| part.rectifies()).collect::<Vec<_>>();
+        // Batch norms are gone already. What is left stands behind the channels in groups.
+        assert_eq!(rectifiers(&parts).iter().filter(|rectifies| **rectifies).count(), 4);
+        assert_eq!(rectifiers(&in_few_kernels(&parts)), [false, false, false, false, true, false, false, false]);
+        Ok(())
+    }
+}
