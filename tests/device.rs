@@ -206,6 +206,21 @@ fn a_generator_whose_batch_does_not_fit_is_trained_in_parts() {
 }
 
 #[test]
+fn convolutions_take_sums_and_rectifiers_along_where_no_gradients_are_kept() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let [here, there] = ["cpu", "cuda"].map(|device| ask(stand_in, "fused", device, &[]));
+    let mut apart_by = vec![];
+    apart(&here["answers"], &there["answers"], "", &mut apart_by);
+    assert!(apart_by.is_empty() && there["same"] == true, "{apart_by:?}");
+    // Three convolutions and one with a sum. Each is tried twice beside its layers, with the few images that a model is asked about first as
+    // with all of them; once trusted, it is asked once.
+    assert_eq!([&there["first"], &there["again"]], [&json!([12.0, 4.0]), &json!([3.0, 1.0])]);
+    let none = json!([0.0, 0.0]);
+    assert_eq!([&there["trained"], &here["first"], &here["walked"]], [&none; 3]);
+    assert!(there["walked"][0].as_f64().unwrap() <= 3.0, "{}", there["walked"]);
+}
+
+#[test]
 fn batches_follow_from_a_devices_memory_and_results_do_not() {
     let Some(stand_in) = StandIn::get() else { return };
     let found = |settings: &[(&str, &str)]| {

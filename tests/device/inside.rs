@@ -42,11 +42,38 @@ fn does_a_task() {
         None if task == "small" => drawing(&device, 8),
         None if task == "large" => drawing(&device, 64),
         None if task == "batches" => batches(&device),
+        None if task == "fused" => fused(&device),
         None if task == "waits" => waits::of_all(&device),
         Some(("waits", words)) => waits::of_one(&device, words),
         _ => panic!("no task {task:?}"),
     };
     std::fs::write(std::env::var(ANSWER).unwrap(), answer.to_string()).unwrap();
+}
+
+/// What a network answers whose convolutions have a sum and rectifiers behind them, and how often one kernel did more than one of these: as
+/// images are scored, once more, along gradients, and in a training.
+fn fused(device: &str) -> Json {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut session, counter) = (session(device, folder.path()), waits::Counter::here());
+    let both = [c"cudnn_convolution_relu", c"cudnn_convolution_add_relu"];
+    let mut calls = |text: &str| {
+        let before = both.map(|name| counter.calls(name));
+        let value = session.evaluate("fused", text).unwrap_or_else(|error| panic!("{}", error.render(false))).json();
+        (value, [0, 1].map(|i| counter.calls(both[i]) - before[i]))
+    };
+    calls(
+        "let ds = data::glyphs(#{ n: 12, size: 20, channels: 3, seed: 1 });
+         let body = [net::conv(6, 3, #{ pad: 1, bias: false }), net::batch_norm(), net::relu(), net::conv(6, 1)];
+         let arch = [net::conv(6, 3, #{ stride: 2, pad: 1 }), net::relu(), net::conv(6, 3, #{ dilation: 2, pad: 1, bias: false }),
+             net::batch_norm(), net::max_pool(2), net::relu(), net::residual(body), net::relu(), net::flatten(), net::linear(10)];
+         let f = model::train(ds, #{ arch: arch, epochs: 2, batch: 4, seed: 1 });
+         let walk = search::bim(#{ steps: 3, step: 0.01 }); ()",
+    );
+    let scored = "f.logits(ds).to(\"cpu\").values()";
+    let ((answers, first), (others, again)) = (calls(scored), calls(scored));
+    let (_, walked) = calls("examine(f, ds, #{ space: space::pixels(\"l2\"), search: walk }).len()");
+    let (_, trained) = calls("model::train(ds, #{ from: f, epochs: 1, batch: 4, seed: 2 }).classes");
+    json!({ "answers": answers, "same": answers == others, "first": first, "again": again, "walked": walked, "trained": trained })
 }
 
 /// A session whose calls work on the device, in a folder.

@@ -305,13 +305,17 @@ impl Counter {
         unsafe { self.0.get::<unsafe extern "C" fn() -> u64>(b"fakecuda_kernels\0").unwrap()() as f64 }
     }
 
-    /// Convolutions, with a rectifier in the same kernel or not.
-    pub fn batches(&self) -> f64 {
+    /// Of an operation.
+    pub fn calls(&self, name: &std::ffi::CStr) -> f64 {
         type Calls = unsafe extern "C" fn(*const std::ffi::c_char) -> u64;
         // SAFETY: as above.
-        let calls =
-            |name: &std::ffi::CStr| unsafe { self.0.get::<Calls>(b"fakecuda_calls\0").unwrap()(name.as_ptr()) as f64 };
-        [c"convolution", c"cudnn_convolution_relu", c"cudnn_convolution_add_relu"].map(calls).iter().sum()
+        unsafe { self.0.get::<Calls>(b"fakecuda_calls\0").unwrap()(name.as_ptr()) as f64 }
+    }
+
+    /// Convolutions, with a rectifier in the same kernel or not.
+    pub fn batches(&self) -> f64 {
+        let names = [c"convolution", c"cudnn_convolution_relu", c"cudnn_convolution_add_relu"];
+        names.map(|name| self.calls(name)).iter().sum()
     }
 }
 

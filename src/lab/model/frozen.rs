@@ -42,7 +42,10 @@ impl Module {
 
     /// The same with fewer kernels for what has no gradients, where there are such.
     pub(super) fn with_fused_kernels(self) -> Self {
-        let fused = matches!(self.lies_on().0, Device::Cuda(_)).then(|| fused(&self.root));
+        let fused = match self.lies_on() {
+            (Device::Cuda(_), Kind::Float | Kind::BFloat16) => Some(fused(&self.root)),
+            _ => None,
+        };
         Self { fused, ..self }
     }
 }

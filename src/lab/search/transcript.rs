@@ -774,6 +774,7 @@ impl Object for Transcript {
         let mut rows = Digest::of(&[]);
         for part in self.rows.chunks(4096) {
             let said = in_parallel(|| part.par_iter().map(Row::identity).collect::<Vec<_>>());
+            // Without threads of its own, in this one.
             let said = said.unwrap_or_else(|_| part.iter().map(Row::identity).collect());
             rows = Digest::of_parts(&[&rows.0, format!("[{}]", said.join(", ")).as_bytes()]);
         }

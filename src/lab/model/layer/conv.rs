@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use tch::{Device, Kind as Number};
 
+use super::convolution::Convolution;
 use super::folded_norm::FoldedNorm;
-use super::rectified::Convolution;
 use super::step::{Mode, Node, See, Sharing, Step, Work, detached, detached_bias, node};
 use super::text::{call, count, size};
 use super::{Kind, Layer, Shape, Site, join};

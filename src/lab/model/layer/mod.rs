@@ -10,6 +10,7 @@ mod class_token;
 mod concat;
 mod conv;
 mod conv_transpose;
+mod convolution;
 mod dropout;
 mod first_token;
 mod flatten;
@@ -40,6 +41,7 @@ mod silu;
 mod stochastic_depth;
 mod subsample;
 mod tanh;
+mod tried_kernel;
 mod upsample;
 
 pub mod cast;

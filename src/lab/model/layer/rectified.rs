@@ -1,53 +1,31 @@
-//! Convolutions with what comes behind them, a sum and a rectifier, as one kernel of cuDNN each. A GPU then reads and writes what flows between
-//! layers once where it did so three times, which is most of what half precision takes. These kernels have no gradients.
+//! Convolutions with what comes behind them, a sum and a rectifier, in one kernel each. A GPU then reads and writes what flows between layers
+//! once where it did so three times, which is most of what half precision takes. These kernels have no gradients, and libtorch hands none of
+//! its settings on to them, so that each is tried beside its layers before it is trusted. Layers that stand side by side in one sequence are
+//! found, and sequences, sums and branches within it.
 
 use super::step::{Branch, Mode, Node, Sharing, Step, node, run};
-use crate::core::{Result, Tensor, attempt};
+use super::tried_kernel::TriedKernel;
+use crate::core::{Result, Tensor};
 
-/// What a convolution without a pad mode does, for a kernel that does more.
-pub struct Convolution<'a> {
-    pub weight: &'a Tensor,
-    pub bias: Option<&'a Tensor>,
-    pub stride: i64,
-    pub pad: i64,
-    pub dilation: i64,
-    pub groups: i64,
-}
-
-impl Convolution<'_> {
-    /// max(0, what it gives).
-    fn rectified(&self, x: &Tensor) -> Result<Tensor> {
-        let Self { weight, bias, stride, pad, dilation, groups } = *self;
-        Ok(x.f_cudnn_convolution_relu(weight, bias, [stride; 2], [pad; 2], [dilation; 2], groups)?)
-    }
-
-    /// max(0, what it gives + beside).
-    fn rectified_sum(&self, x: &Tensor, beside: &Tensor) -> Result<Tensor> {
-        let Self { weight, bias, stride, pad, dilation, groups } = *self;
-        let ([stride, pad, dilation], alpha) = ([stride, pad, dilation].map(|of| [of; 2]), 1.0);
-        attempt(|| Ok(x.f_cudnn_convolution_add_relu(weight, beside, alpha, bias, stride, pad, dilation, groups)?))
-    }
-}
+type NamedNodes = Vec<(String, Node)>;
 
 /// The same for evaluations without gradients.
 pub fn fused(of: &Node) -> Node {
     match of.sharing() {
-        Sharing::Sequence(parts) => node(Sequence(in_few_kernels(parts))),
-        Sharing::Sum(branches) => node(Sum(each(&branches))),
-        Sharing::Concat(branches) => node(Concat(each(&branches))),
+        Sharing::Sequence(parts) => node(FusedSequence(in_few_kernels(parts))),
+        Sharing::Sum(branches) => node(FusedSum(each(&branches))),
+        Sharing::Concat(branches) => node(FusedConcat(each(&branches))),
         Sharing::Nothing | Sharing::Point(_) | Sharing::Window(..) => of.clone(),
     }
 }
 
-type Parts = Vec<(String, Node)>;
-
-fn each(branches: &[Branch]) -> Vec<Parts> {
+fn each(branches: &[Branch]) -> Vec<NamedNodes> {
     branches.iter().map(|parts| in_few_kernels(parts)).collect()
 }
 
 /// Nodes that follow one another.
-fn in_few_kernels(parts: Branch) -> Parts {
-    let mut done: Parts = Vec::with_capacity(parts.len());
+fn in_few_kernels(parts: Branch) -> NamedNodes {
+    let mut done: NamedNodes = Vec::with_capacity(parts.len());
     for (i, (name, part)) in parts.iter().enumerate() {
         // A rectifier may stand behind a pooling that comes to the same before it and after it.
         let back = 1 + usize::from(i > 0 && parts[i - 1].1.before_rectifier());
@@ -66,28 +44,28 @@ fn in_few_kernels(parts: Branch) -> Parts {
 /// What a node and a rectifier behind it do, if one kernel does that.
 fn rectified(of: &Node) -> Option<Node> {
     // Depthwise convolutions take up to eight times as long so (cuDNN 9.19, H100, bfloat16), and other groups gain little.
-    let alone = |convolution: Convolution| convolution.groups == 1;
-    if of.convolution().is_some_and(alone) {
-        return Some(node(Rectified(of.clone())));
+    let alone = |of: &Node| of.convolution().is_some_and(|convolution| convolution.groups == 1);
+    if alone(of) {
+        return Some(node(RectifiedConv { conv: of.clone(), kernel: TriedKernel::default() }));
     }
     let Sharing::Sum(branches) = of.sharing() else { return None };
     let [body, beside] = &branches[..] else { return None };
-    let ((_, last), before) = body.split_last()?;
-    last.convolution().filter(|convolution| convolution.groups == 1)?;
-    Some(node(RectifiedSum { before: in_few_kernels(before), last: last.clone(), beside: in_few_kernels(beside) }))
+    let ((_, last), before) = body.split_last().filter(|((_, last), _)| alone(last))?;
+    let (before, beside) = (in_few_kernels(before), in_few_kernels(beside));
+    Some(node(RectifiedSum { before, last: last.clone(), beside, kernel: TriedKernel::default() }))
 }
 
-struct Sequence(Parts);
+struct FusedSequence(NamedNodes);
 
-impl Step for Sequence {
+impl Step for FusedSequence {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
         run(&self.0, x, mode)
     }
 }
 
-struct Sum(Vec<Parts>);
+struct FusedSum(Vec<NamedNodes>);
 
-impl Step for Sum {
+impl Step for FusedSum {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
         let mut sum: Option<Tensor> = None;
         for branch in &self.0 {
@@ -98,9 +76,9 @@ impl Step for Sum {
     }
 }
 
-struct Concat(Vec<Parts>);
+struct FusedConcat(Vec<NamedNodes>);
 
-impl Step for Concat {
+impl Step for FusedConcat {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
         let outs = self.0.iter().map(|branch| run(branch, x, mode)).collect::<Result<Vec<_>>>()?;
         Ok(Tensor::f_cat(&outs, 1)?)
@@ -108,31 +86,38 @@ impl Step for Concat {
 }
 
 /// A convolution and a rectifier.
-struct Rectified(Node);
+struct RectifiedConv {
+    conv: Node,
+    kernel: TriedKernel,
+}
 
-impl Step for Rectified {
+impl Step for RectifiedConv {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
-        // Where cuDNN has no such kernel, or the convolution does not take the input, the layers tell.
-        match self.0.convolution().and_then(|convolution| convolution.rectified(x).ok()) {
-            Some(done) => Ok(done),
-            None => Ok(self.0.forward(x, mode)?.f_relu_()?),
+        let layers = || Ok(self.conv.forward(x, mode)?.f_relu_()?);
+        match self.conv.convolution() {
+            Some(convolution) => self.kernel.run(&[x], &|| convolution.rectified(x), &layers),
+            None => layers(),
         }
     }
 }
 
 /// A convolution at the end of a residual's body, the sum, and a rectifier.
 struct RectifiedSum {
-    before: Parts,
+    before: NamedNodes,
     last: Node,
-    beside: Parts,
+    beside: NamedNodes,
+    kernel: TriedKernel,
 }
 
 impl Step for RectifiedSum {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
         let (body, beside) = (run(&self.before, x, mode)?, run(&self.beside, x, mode)?);
-        match self.last.convolution().and_then(|convolution| convolution.rectified_sum(&body, &beside).ok()) {
-            Some(done) => Ok(done),
-            None => Ok(self.last.forward(&body, mode)?.f_add(&beside)?.f_relu_()?),
+        let layers = || Ok(self.last.forward(&body, mode)?.f_add(&beside)?.f_relu_()?);
+        match self.last.convolution() {
+            Some(convolution) => {
+                self.kernel.run(&[&body, &beside], &|| convolution.rectified_sum(&body, &beside), &layers)
+            }
+            None => layers(),
         }
     }
 }
@@ -197,8 +182,8 @@ mod tests {
     #[test]
     fn rectifiers_go_with_the_convolution_before_them() -> Result<()> {
         let frozen = frozen(&mixed(), 16)?;
-        let parts: Parts = steps(&frozen.root).into_iter().map(|part| (String::new(), part.clone())).collect();
-        let rectifiers = |parts: &Parts| parts.iter().map(|(_, part)| part.rectifies()).collect::<Vec<_>>();
+        let parts: NamedNodes = steps(&frozen.root).into_iter().map(|part| (String::new(), part.clone())).collect();
+        let rectifiers = |parts: &NamedNodes| parts.iter().map(|(_, part)| part.rectifies()).collect::<Vec<_>>();
         // Batch norms are gone already. What is left stands behind the channels in groups.
         assert_eq!(rectifiers(&parts).iter().filter(|rectifies| **rectifies).count(), 4);
         assert_eq!(rectifiers(&in_few_kernels(&parts)), [false, false, false, false, true, false, false, false]);

@@ -6,14 +6,14 @@ use tch::Tensor as Matrix;
 use crate::core::{Result, Tensor, on_device};
 
 /// Indices, each with its weight.
-type Weighted = Vec<(usize, f32)>;
+type Weighted = Vec<(usize, f64)>;
 
 /// Of images `N x C x H x W`, to this height and width, by the weights that `of(from, to, i)` gives to what makes row or column i.
 fn separable(x: &Tensor, size: [i64; 2], of: fn(usize, usize, usize) -> Weighted) -> Result<Tensor> {
     let (_, _, height, width) = x.size4()?;
     let matrix = |from: i64, to: i64| -> Result<Matrix> {
         let (from, to) = (from as usize, to as usize);
-        let mut weights = vec![0.0f32; to * from];
+        let mut weights = vec![0.0f64; to * from];
         for i in 0..to {
             of(from, to, i).into_iter().for_each(|(j, weight)| weights[i * from + j] += weight);
         }
@@ -28,7 +28,7 @@ fn separable(x: &Tensor, size: [i64; 2], of: fn(usize, usize, usize) -> Weighted
 pub fn averaged(x: &Tensor, size: [i64; 2]) -> Result<Tensor> {
     separable(x, size, |from, to, i| {
         let window = i * from / to..((i + 1) * from).div_ceil(to);
-        let share = 1.0 / window.len() as f32;
+        let share = 1.0 / window.len() as f64;
         window.map(|j| (j, share)).collect()
     })
 }
@@ -36,9 +36,9 @@ pub fn averaged(x: &Tensor, size: [i64; 2]) -> Result<Tensor> {
 /// As `upsample_bilinear2d` with `align_corners=False`.
 pub fn interpolated(x: &Tensor, size: [i64; 2]) -> Result<Tensor> {
     separable(x, size, |from, to, i| {
-        let place = (from as f32 / to as f32 * (i as f32 + 0.5) - 0.5).max(0.0);
+        let place = (from as f64 / to as f64 * (i as f64 + 0.5) - 0.5).max(0.0);
         let below = (place as usize).min(from - 1);
-        let share = place - below as f32;
+        let share = place - below as f64;
         vec![(below, 1.0 - share), ((below + 1).min(from - 1), share)]
     })
 }

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use super::convolution::Convolution;
 use super::folded_norm::FoldedNorm;
 use super::join;
-use super::rectified::Convolution;
 use crate::core::{Error, Result, Tensor};
 use crate::model::shift::Sliding;
 
