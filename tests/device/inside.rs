@@ -62,17 +62,17 @@ fn fused(device: &str) -> Json {
         (value, [0, 1].map(|i| counter.calls(both[i]) - before[i]))
     };
     calls(
-        "let ds = data::glyphs(#{ n: 12, size: 20, channels: 3, seed: 1 });
+        "let ds = data::glyphs(#{ n: 64, size: 20, channels: 3, seed: 1 });
          let body = [net::conv(6, 3, #{ pad: 1, bias: false }), net::batch_norm(), net::relu(), net::conv(6, 1)];
          let arch = [net::conv(6, 3, #{ stride: 2, pad: 1 }), net::relu(), net::conv(6, 3, #{ dilation: 2, pad: 1, bias: false }),
              net::batch_norm(), net::max_pool(2), net::relu(), net::residual(body), net::relu(), net::flatten(), net::linear(10)];
-         let f = model::train(ds, #{ arch: arch, epochs: 2, batch: 4, seed: 1 });
+         let f = model::train(ds, #{ arch: arch, epochs: 1, batch: 16, seed: 1 });
          let walk = search::bim(#{ steps: 3, step: 0.01 }); ()",
     );
     let scored = "f.logits(ds).to(\"cpu\").values()";
     let ((answers, first), (others, again)) = (calls(scored), calls(scored));
     let (_, walked) = calls("examine(f, ds, #{ space: space::pixels(\"l2\"), search: walk }).len()");
-    let (_, trained) = calls("model::train(ds, #{ from: f, epochs: 1, batch: 4, seed: 2 }).classes");
+    let (_, trained) = calls("model::train(ds, #{ from: f, epochs: 1, batch: 64, seed: 2 }).classes");
     json!({ "answers": answers, "same": answers == others, "first": first, "again": again, "walked": walked, "trained": trained })
 }
 

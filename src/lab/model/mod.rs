@@ -480,12 +480,12 @@ impl Model {
     }
 
     /// How many images one batch holds: small enough to stay in the CPU's cache and to take half a second or less, and on a GPU as many
-    /// as keep it busy and have room there: of the largest published networks, at 224 x 224, some 36 MB an image. A function of the shape and
+    /// as keep it busy and have room there: of the largest published networks, at 224 x 224, some 64 MB an image. A function of the shape and
     /// of that room, so that results do not depend on how fast the machine is.
     pub fn batch_size(cx: &Cx, shape: [usize; 3]) -> usize {
         let share = match cx.device() {
             Device::Cpu => 1.0,
-            _ => (room(cx) / 2.0).min(1.0),
+            _ => (room(cx) / 4.0).min(1.0),
         };
         Self::images_at_once(cx, shape, share)
     }

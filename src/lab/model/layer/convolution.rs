@@ -13,6 +13,17 @@ pub struct Convolution<'a> {
 }
 
 impl Convolution<'_> {
+    /// The size of what it gives; `None` where it does not take inputs of this size.
+    pub fn gives(&self, size: &[i64]) -> Option<Vec<i64>> {
+        let ([n, channels, height, width], [out, per_group, rows, columns]) =
+            (size.try_into().ok()?, self.weight.size4().ok()?.into());
+        let side = |side: i64, window: i64| {
+            (side + 2 * self.pad - self.dilation * (window - 1) - 1).div_euclid(self.stride) + 1
+        };
+        let sides = [side(height, rows), side(width, columns)];
+        (channels == per_group * self.groups && sides[0] > 0 && sides[1] > 0).then(|| vec![n, out, sides[0], sides[1]])
+    }
+
     /// max(0, what it gives).
     pub fn rectified(&self, x: &Tensor) -> Result<Tensor> {
         let Self { weight, bias, stride, pad, dilation, groups } = *self;

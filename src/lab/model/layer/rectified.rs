@@ -1,7 +1,7 @@
 //! Convolutions with what comes behind them, a sum and a rectifier, in one kernel each. A GPU then reads and writes what flows between layers
-//! once where it did so three times, which is most of what half precision takes. These kernels have no gradients, and libtorch hands none of
-//! its settings on to them, so that each is tried beside its layers before it is trusted. Layers that stand side by side in one sequence are
-//! found, and sequences, sums and branches within it.
+//! once where it did so three times, which is most of what half precision takes.
+//!
+//! These kernels have no gradients, and libtorch does not tell them that they must be deterministic: each is tried before it is trusted.
 
 use super::step::{Branch, Mode, Node, Sharing, Step, node, run};
 use super::tried_kernel::TriedKernel;
@@ -93,10 +93,10 @@ struct RectifiedConv {
 
 impl Step for RectifiedConv {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
-        let layers = || Ok(self.conv.forward(x, mode)?.f_relu_()?);
-        match self.conv.convolution() {
-            Some(convolution) => self.kernel.run(&[x], &|| convolution.rectified(x), &layers),
-            None => layers(),
+        let layers = |inputs: &[&Tensor]| Ok(self.conv.forward(inputs[0], mode)?.f_relu_()?);
+        match self.conv.convolution().filter(|convolution| convolution.gives(&x.size()).is_some()) {
+            Some(convolution) => self.kernel.run(&[x], &|inputs| convolution.rectified(inputs[0]), &layers),
+            None => layers(&[x]),
         }
     }
 }
@@ -112,12 +112,13 @@ struct RectifiedSum {
 impl Step for RectifiedSum {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
         let (body, beside) = (run(&self.before, x, mode)?, run(&self.beside, x, mode)?);
-        let layers = || Ok(self.last.forward(&body, mode)?.f_add(&beside)?.f_relu_()?);
-        match self.last.convolution() {
+        let layers = |inputs: &[&Tensor]| Ok(self.last.forward(inputs[0], mode)?.f_add(inputs[1])?.f_relu_()?);
+        let inputs = [&body, &beside];
+        match self.last.convolution().filter(|convolution| convolution.gives(&body.size()) == Some(beside.size())) {
             Some(convolution) => {
-                self.kernel.run(&[&body, &beside], &|| convolution.rectified_sum(&body, &beside), &layers)
+                self.kernel.run(&inputs, &|inputs| convolution.rectified_sum(inputs[0], inputs[1]), &layers)
             }
-            None => layers(),
+            None => layers(&inputs),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A kernel that is trusted once it came to what it stands for.
+//! A kernel that is trusted where it came to what it stands for.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -7,76 +7,134 @@ use tch::Kind;
 
 use crate::core::{Result, Tensor, numbers_of, works_fast};
 
-/// How far a kernel may be from its layers, as a share of their largest number: sums in another order, rounded to what a number has of bits.
-fn allowed(kind: Kind) -> f64 {
-    match kind {
-        Kind::Float if works_fast() => 1e-2,
-        Kind::Float => 1e-4,
-        _ => 3e-2,
-    }
-}
+/// What does the work of some layers, or the layers themselves, on the same inputs.
+pub type OnInputs<'a> = &'a dyn Fn(&[&Tensor]) -> Result<Tensor>;
 
-/// Numbers that are compared at once: a larger batch is compared part by part, which takes less memory.
-const AT_ONCE: i64 = 1 << 24;
+/// Sizes, strides and alignment: by these, libraries choose one of their programs.
+type InputLayout = Vec<(Vec<i64>, Vec<i64>, usize)>;
 
-/// Whether a kernel is as good as its layers, by the shapes that it takes: libraries choose another program for each.
+/// Whether a kernel is as good as its layers, by the layout of what it takes.
 #[derive(Default)]
-pub struct TriedKernel(RefCell<HashMap<Vec<Vec<i64>>, bool>>);
+pub struct TriedKernel(RefCell<HashMap<InputLayout, bool>>);
 
 impl TriedKernel {
-    /// What the kernel gives of these inputs, or else what the layers give. With inputs of new shapes both are worked out: the kernel must be
-    /// near the layers, give the same bits twice, and read nothing of the memory that it writes to. Where it fails, for want of memory or
-    /// of a program for such inputs, or isn't as good, the layers work from then on.
-    pub fn run(
-        &self,
-        inputs: &[&Tensor],
-        kernel: &dyn Fn() -> Result<Tensor>,
-        layers: &dyn Fn() -> Result<Tensor>,
-    ) -> Result<Tensor> {
-        let shapes: Vec<Vec<i64>> = inputs.iter().map(|input| input.size()).collect();
-        let known = self.0.borrow().get(&shapes).copied();
-        match known {
-            Some(true) => kernel(),
-            Some(false) => layers(),
-            None => {
-                let given = layers()?;
-                // What is no number is near nothing: such a batch tells nothing of the kernel.
-                if numbers_of(&[given.f_isfinite()?.f_all()?])? == [0.0] {
-                    return Ok(given);
-                }
-                let found = tried(&given, kernel).unwrap_or(None);
-                self.0.borrow_mut().insert(shapes, found.is_some());
-                Ok(found.unwrap_or(given))
-            }
+    /// What the kernel gives of large inputs, or else what the layers give. With every new layout both work on the same made-up numbers first.
+    /// The layers work from then on where the kernel has no program for it, isn't near them, gives other bits each time, lets NaN get lost,
+    /// or reads the memory that it writes to. So which of them works follows from weights and layout, not from what came before.
+    pub fn run(&self, inputs: &[&Tensor], kernel: OnInputs, layers: OnInputs) -> Result<Tensor> {
+        if !inputs.iter().all(|input| is_large(input)) {
+            return layers(inputs);
         }
+        let align = |input: &Tensor| input.data_ptr() as usize % 16;
+        let layout: InputLayout = inputs.iter().map(|input| (input.size(), input.stride(), align(input))).collect();
+        let known = self.0.borrow().get(&layout).copied();
+        let trusted = match known {
+            Some(trusted) => trusted,
+            None => {
+                let trusted = match is_as_good(inputs, kernel, layers) {
+                    // A batch of half the size is tried anew; that no program is found is told in the words of a lack of memory.
+                    Err(error) if error.is_out_of_memory() && !error.message.contains("engine") => return Err(error),
+                    outcome => outcome.unwrap_or(false),
+                };
+                self.0.borrow_mut().insert(layout, trusted);
+                trusted
+            }
+        };
+        if trusted { kernel(inputs) } else { layers(inputs) }
     }
 }
 
-/// What the kernel gives, if it is as good as what was given.
-fn tried(given: &Tensor, kernel: &dyn Fn() -> Result<Tensor>) -> Result<Option<Tensor>> {
-    // Memory that was let go of is what the next tensor of that size gets.
-    let once = || -> Result<Option<Tensor>> {
+/// Whether there is enough to do that a trial pays: the last batches of a search have any size.
+fn is_large(input: &Tensor) -> bool {
+    input.size().first().is_some_and(|rows| *rows >= 64) || input.numel() >= 1 << 24
+}
+
+/// How far a kernel may be from its layers: at most, as a share of the largest number, and on average, as a share of the root mean square.
+/// Sums in another order, rounded to what a number has of bits.
+fn allowed(kind: Kind) -> [f64; 2] {
+    match kind {
+        Kind::Float if works_fast() => [1e-2, 5e-3],
+        Kind::Float => [1e-4, 1e-5],
+        _ => [3e-2, 1e-2],
+    }
+}
+
+/// Numbers that are compared at once: larger batches are compared part by part, which takes less memory.
+const AT_ONCE: i64 = 1 << 24;
+
+/// How often a kernel must give the same bits.
+const TIMES: usize = 4;
+
+fn is_as_good(inputs: &[&Tensor], kernel: OnInputs, layers: OnInputs) -> Result<bool> {
+    let made = inputs.iter().enumerate().map(|(i, input)| made_up(input, i as f64));
+    let made = made.collect::<Result<Vec<_>>>()?;
+    if made.iter().zip(inputs).any(|(made, input)| made.stride() != input.stride()) {
+        return Ok(false);
+    }
+    let made: Vec<&Tensor> = made.iter().collect();
+    let given = layers(&made)?;
+    let once = || {
+        // What is let go of here is as a rule what the kernel's result gets.
         drop(given.f_full_like(f64::NAN)?);
-        Ok(Some(kernel()?).filter(|got| got.size() == given.size() && got.kind() == given.kind()))
+        kernel(&made)
     };
-    let Some(first) = once()? else { return Ok(None) };
-    let (mut apart, mut largest, mut others) = (vec![], vec![], vec![]);
-    for (got, wanted) in parts(&first)?.iter().zip(parts(given)?) {
-        apart.push(got.f_sub(&wanted)?.f_abs()?.f_max()?);
-        largest.push(wanted.f_abs()?.f_max()?);
+    let first = once()?;
+    if first.size() != given.size() || first.kind() != given.kind() {
+        return Ok(false);
     }
-    let Some(again) = once()? else { return Ok(None) };
-    for (got, wanted) in parts(&again)?.iter().zip(parts(&first)?) {
-        others.push(got.f_ne_tensor(&wanted)?.f_any()?);
+    let [most, mean] = allowed(given.kind());
+    let mut told = compared(&first, &given)?;
+    for _ in 1..if works_fast() { 1 } else { TIMES } {
+        told.push(differ(&once()?, &first)?);
     }
-    let most = |of: &[Tensor]| -> Result<Tensor> { Ok(Tensor::f_stack(of, 0)?.f_max()?) };
-    let [apart, largest, others] =
-        numbers_of(&[most(&apart)?, most(&largest)?, Tensor::f_stack(&others, 0)?.f_any()?])?[..]
-    else {
-        return Ok(None);
+    let told = numbers_of(&told)?;
+    let [numbers, apart, largest, squares_apart, squares, ref others @ ..] = told[..] else { return Ok(false) };
+    let near = apart <= most * largest && squares_apart <= mean.powi(2) * squares;
+    Ok(numbers == 0.0 && largest > 0.0 && near && others.iter().all(|other| *other == 0.0))
+}
+
+/// Numbers from -1 to 1 in the layout of others, with one place that is none.
+fn made_up(like: &Tensor, phase: f64) -> Result<Tensor> {
+    let options = (Kind::Float, like.device());
+    let waves = Tensor::f_arange(like.numel() as i64, options)?.f_mul_scalar_(0.7)?.f_add_scalar_(phase)?.f_sin_()?;
+    let mut made = like.f_empty_like()?;
+    made.f_copy_(&waves.f_reshape(like.size())?)?;
+    let mut corner = made.shallow_clone();
+    for dim in 0..made.dim() as i64 {
+        corner = corner.f_narrow(dim, 0, 1)?;
+    }
+    let _ = corner.f_fill_(f64::NAN)?;
+    Ok(made)
+}
+
+/// Of two batches: how many places are a number in one alone; the largest difference and the largest number; and the sums of their squares.
+fn compared(got: &Tensor, wanted: &Tensor) -> Result<Vec<Tensor>> {
+    let mut of: [Vec<Tensor>; 5] = Default::default();
+    for (got, wanted) in parts(got)?.iter().zip(parts(wanted)?) {
+        let numbers = [got, &wanted].map(|part| part.f_isfinite());
+        let [here, there] = numbers;
+        of[0].push(here?.f_ne_tensor(&there?)?.f_sum(Kind::Double)?);
+        let number = |part: &Tensor| part.f_to_kind(Kind::Float)?.f_nan_to_num(0.0, 0.0, 0.0);
+        let (got, wanted) = (number(got)?, number(&wanted)?);
+        let apart = got.f_sub(&wanted)?;
+        for (at, of_part) in [(1, &apart), (2, &wanted)] {
+            of[at].push(of_part.f_abs()?.f_max()?.f_to_kind(Kind::Double)?);
+            of[at + 2].push(of_part.f_square()?.f_sum(Kind::Double)?);
+        }
+    }
+    let [numbers, apart, largest, squares_apart, squares] = of.map(|of| Tensor::f_stack(&of, 0));
+    let sum = |of: Tensor| of.f_sum(Kind::Double);
+    Ok(vec![sum(numbers?)?, apart?.f_max()?, largest?.f_max()?, sum(squares_apart?)?, sum(squares?)?])
+}
+
+/// How many places of two batches have other numbers.
+fn differ(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    let of_part = |(a, b): (&Tensor, Tensor)| -> Result<Tensor> {
+        let same = a.f_eq_tensor(&b)?.f_logical_or(&a.f_isnan()?.f_logical_and(&b.f_isnan()?)?)?;
+        Ok(same.f_logical_not()?.f_sum(Kind::Double)?)
     };
-    // NaN is near nothing.
-    Ok((apart <= allowed(given.kind()) * largest && others == 0.0).then_some(first))
+    let of = parts(a)?.iter().zip(parts(b)?).map(of_part).collect::<Result<Vec<_>>>()?;
+    Ok(Tensor::f_stack(&of, 0)?.f_sum(Kind::Double)?)
 }
 
 fn parts(batch: &Tensor) -> Result<Vec<Tensor>> {
@@ -92,59 +150,76 @@ mod tests {
     use tch::Device;
 
     use super::*;
-    use crate::core::Error;
+    use crate::core::{Error, ErrorKind};
+
+    const CPU: (Kind, Device) = (Kind::Float, Device::Cpu);
+
+    fn doubled(inputs: &[&Tensor]) -> Result<Tensor> {
+        Ok(inputs[0].f_mul_scalar(2.0)?)
+    }
+
+    /// Which of the two gives answers, and how often the kernel was asked for them.
+    fn asked(kernel: impl Fn(&[&Tensor], i32) -> Result<Tensor>, inputs: &[Tensor]) -> Result<Vec<(Tensor, i32)>> {
+        let (tried, calls) = (TriedKernel::default(), Cell::new(0));
+        let counted = |inputs: &[&Tensor]| {
+            calls.set(calls.get() + 1);
+            kernel(inputs, calls.get())
+        };
+        inputs.iter().map(|x| Ok((tried.run(&[x], &counted, &doubled)?, calls.get()))).collect()
+    }
+
+    type CountedKernel<'a> = &'a dyn Fn(&[&Tensor], i32) -> Result<Tensor>;
 
     #[test]
     fn a_kernel_works_where_it_is_as_good_as_its_layers_and_nowhere_else() -> Result<()> {
-        let cpu = (Kind::Float, Device::Cpu);
-        let x = Tensor::f_rand([40, 3], cpu)?;
-        let layers = || Ok(x.f_mul_scalar(2.0)?);
-        let calls = Cell::new(0);
-        let kernel = |result: &dyn Fn(i32) -> Result<Tensor>| {
-            calls.set(calls.get() + 1);
-            result(calls.get())
+        let x = Tensor::f_rand([80, 3], CPU)?;
+        let more = |by: f64| move |inputs: &[&Tensor], _: i32| Ok(inputs[0].f_mul_scalar(2.0 + by)?);
+        let (good, far) = (more(1e-6), more(1e-3));
+        let moving = |inputs: &[&Tensor], call: i32| Ok(inputs[0].f_mul_scalar(2.0 + 1e-6 * f64::from(call % 3))?);
+        let nan_is_lost = |inputs: &[&Tensor], _: i32| Ok(doubled(inputs)?.f_nan_to_num(0.0, None, None)?);
+        let no_number = |inputs: &[&Tensor], _: i32| Ok(inputs[0].f_full_like(f64::NAN)?);
+        let nothing = |inputs: &[&Tensor], _: i32| Ok(inputs[0].f_zeros_like()?);
+        let one_row_is_wrong = |inputs: &[&Tensor], _: i32| {
+            let given = doubled(inputs)?;
+            let _ = given.f_get(70)?.f_mul_scalar_(1.01)?;
+            Ok(given)
         };
-        let good = |_: i32| Ok(x.f_mul_scalar(2.0 + 1e-6)?);
-        let far = |_: i32| Ok(x.f_mul_scalar(2.001)?);
-        let moving = |call: i32| Ok(x.f_mul_scalar(2.0 + 1e-6 * f64::from(call))?);
-        let no_number = |_: i32| Ok(x.f_full_like(f64::NAN)?);
-        let other_shape = |_: i32| Ok(x.f_narrow(0, 0, 1)?.f_mul_scalar(2.0)?);
-        let fails = |_: i32| Err(Error::internal("no such kernel"));
-        let results: [&dyn Fn(i32) -> Result<Tensor>; 6] = [&good, &far, &moving, &no_number, &other_shape, &fails];
-        for (i, result) in results.into_iter().enumerate() {
-            let trusted = i == 0;
-            let tried = TriedKernel::default();
-            calls.set(0);
-            let answers = (0..3).map(|_| tried.run(&[&x], &|| kernel(result), &layers)).collect::<Result<Vec<_>>>()?;
-            let wanted = if trusted { good(0)? } else { layers()? };
-            assert!(answers.iter().all(|answer| *answer == wanted), "case {i}");
-            // Twice to try it, then only where it is trusted; of what failed at once there is no second time.
-            let most = if trusted { 4 } else { 2 };
-            assert!(calls.get() <= most && (calls.get() == 4) == trusted, "case {i}: {} calls", calls.get());
+        let other_shape = |inputs: &[&Tensor], _: i32| Ok(doubled(inputs)?.f_narrow(0, 0, 1)?);
+        let fails = |_: &[&Tensor], _: i32| Err(Error::internal("no such kernel"));
+        let bad: [CountedKernel; 8] =
+            [&far, &moving, &nan_is_lost, &no_number, &nothing, &one_row_is_wrong, &other_shape, &fails];
+        for (i, kernel) in bad.into_iter().enumerate() {
+            for (answer, calls) in asked(kernel, &[x.shallow_clone(), x.shallow_clone()])? {
+                assert!(answer == doubled(&[&x])? && calls <= TIMES as i32, "case {i}: {calls} calls");
+            }
+        }
+        for (k, (answer, calls)) in asked(good, &[x.shallow_clone(), x.shallow_clone()])?.into_iter().enumerate() {
+            assert_eq!((answer == good(&[&x], 0)?, calls), (true, (TIMES + 1 + k) as i32));
         }
         Ok(())
     }
 
     #[test]
-    fn other_shapes_are_tried_anew_and_what_is_no_number_tells_nothing() -> Result<()> {
-        let cpu = (Kind::Float, Device::Cpu);
-        let tried = TriedKernel::default();
-        let calls = Cell::new(0);
-        let run = |x: &Tensor| {
-            let kernel = || {
-                calls.set(calls.get() + 1);
-                Ok(x.f_mul_scalar(2.0)?)
-            };
-            tried.run(&[x], &kernel, &|| Ok(x.f_mul_scalar(2.0)?))
-        };
-        let infinite = Tensor::f_full([4, 2], f64::INFINITY, cpu)?;
-        assert!(run(&infinite)? == infinite && calls.get() == 0);
-        for (rows, told) in [(4, 2), (4, 3), (5, 5), (5, 6), (4, 7)] {
-            drop(run(&Tensor::f_rand([rows, 2], cpu)?)?);
-            assert_eq!(calls.get(), told);
-        }
-        // Trusted, it is asked where numbers are none as well.
-        assert!(run(&infinite)? == infinite && calls.get() == 8);
+    fn which_of_them_works_follows_from_layouts_and_not_from_numbers() -> Result<()> {
+        let near = |inputs: &[&Tensor], _: i32| Ok(inputs[0].f_mul_scalar(2.0 + 1e-6)?);
+        let (small, blank) = (Tensor::f_rand([63, 3], CPU)?, Tensor::f_zeros([64, 3], CPU)?);
+        let infinite = Tensor::f_full([64, 3], f64::INFINITY, CPU)?;
+        let turned = Tensor::f_rand([3, 64], CPU)?.f_transpose(0, 1)?;
+        let tried = TIMES as i32;
+        let told = asked(near, &[small, infinite, blank, turned.shallow_clone(), turned])?;
+        let calls: Vec<i32> = told.iter().map(|(_, calls)| *calls).collect();
+        assert_eq!(calls, [0, tried + 1, tried + 2, 2 * tried + 3, 2 * tried + 4]);
+        Ok(())
+    }
+
+    #[test]
+    fn want_of_memory_is_told_and_a_lack_of_programs_is_not() -> Result<()> {
+        let x = Tensor::f_rand([64, 2], CPU)?;
+        let full = |_: &[&Tensor]| Err(Error::new(ErrorKind::Memory, "CUDA out of memory"));
+        assert!(TriedKernel::default().run(&[&x], &full, &doubled).is_err_and(|error| error.is_out_of_memory()));
+        let none =
+            |_: &[&Tensor]| Err(Error::new(ErrorKind::Memory, "unable to find an engine to execute this computation"));
+        assert!(TriedKernel::default().run(&[&x], &none, &doubled)? == doubled(&[&x])?);
         Ok(())
     }
 }
