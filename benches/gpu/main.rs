@@ -239,12 +239,6 @@ fn said(session: &mut Session, text: &str) -> Result<Value, String> {
     session.evaluate("bench", text).map_err(|error| error.render(false))
 }
 
-/// What the fastest of the peer's ways does in a second.
-fn rival_rate(measured: &Measured, kind: &str) -> Option<f64> {
-    let of = measured.rivals.iter().filter(|side| side.way.contains(kind));
-    of.map(Side::rate).max_by(f64::total_cmp)
-}
-
 /// A row of the table: rates and ratios above 1 where viva is faster.
 fn row(work: &Work, measured: &Measured) -> String {
     let rival = |kind: &str| {
@@ -252,15 +246,12 @@ fn row(work: &Work, measured: &Measured) -> String {
         of.max_by(|a, b| a.rate().total_cmp(&b.rate()))
     };
     let told = |kind: &str, own: Option<&Side>| {
-        let own = own.map(Side::rate);
+        let (own, rival) = (own.map(Side::rate), rival(kind));
         let rate = own.map_or("-".into(), |own| format!("{own:.0}"));
-        let rival = rival(kind).map_or("-".into(), |side| {
-            let way = side.way.replace(&format!(", {kind}"), "");
-            format!("{:.0} ({way})", side.rate())
-        });
-        let ratio =
-            own.zip(rival_rate(measured, kind)).map_or("-".into(), |(own, rival)| format!("{:.2}", own / rival));
-        format!("{rate} | {rival} | {ratio}")
+        let theirs = rival
+            .map_or("-".into(), |side| format!("{:.0} ({})", side.rate(), side.way.replace(&format!(", {kind}"), "")));
+        let ratio = own.zip(rival).map_or("-".into(), |(own, side)| format!("{:.2}", own / side.rate()));
+        format!("{rate} | {theirs} | {ratio}")
     };
     let load = |side: Option<&Side>| match side.and_then(|side| side.load) {
         Some(load) => format!("{:.0}% at {:.0} MHz", load.busy, load.clock),

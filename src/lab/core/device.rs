@@ -55,7 +55,7 @@ fn cuda() -> &'static Cuda {
 
 /// What CUDA's libraries read once, unless the user has said otherwise: programs that `torch.jit.trace` wrote convolve in TF32 whatever
 /// libtorch's context says. `CUBLAS_WORKSPACE_CONFIG` is not among them: libtorch 2.11 gives every handle of cuBLAS a workspace of its own, with
-/// which its sums are the same in every run, and parses that variable anew at every product. A Python's own libtorch may be older.
+/// which its sums are the same in every run, and parses that variable anew at every product. `server.py` sets it all the same, as a Python's own libtorch may be older.
 const EXACT: [(&str, &str); 1] = [("NVIDIA_TF32_OVERRIDE", "0")];
 
 /// Why libtorch finds no GPU although there is a driver, as the driver itself has it.

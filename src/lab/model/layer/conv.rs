@@ -89,6 +89,13 @@ struct ConvWeights {
     groups: i64,
 }
 
+impl ConvWeights {
+    fn window(&self) -> Window {
+        let Self { stride, pad, dilation, .. } = *self;
+        Window { size: self.weight.size()[2], stride, pad, dilation, ceil: false }
+    }
+}
+
 impl Step for ConvWeights {
     fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
         let Self { weight, bias, stride, pad, dilation, groups } = self;
@@ -117,10 +124,9 @@ impl Step for ConvWeights {
     }
 
     fn sharing(&self) -> Sharing<'_> {
-        let Self { stride, pad, dilation, .. } = *self;
         match self.weight.size()[..] {
             [channels, _, size, width] if size == width => Sharing::Window(
-                Sliding { window: Window { size, stride, pad, dilation, ceil: false }, beyond: 0.0 },
+                Sliding { window: self.window(), beyond: 0.0 },
                 Some(Work { channels, each: self.weight.numel() as f64 }),
             ),
             _ => Sharing::Nothing,
@@ -136,9 +142,8 @@ impl Step for ConvWeights {
     }
 
     fn convolution(&self) -> Option<Convolution<'_>> {
-        let Self { weight, bias, stride, pad, dilation, groups } = self;
-        let [stride, pad, dilation, groups] = [*stride, *pad, *dilation, *groups];
-        Some(Convolution { weight, bias: bias.as_ref(), stride, pad, dilation, groups })
+        let Self { weight, bias, groups, .. } = self;
+        Some(Convolution { weight, bias: bias.as_ref(), window: self.window(), groups: *groups })
     }
 
     fn fold(&self, after: &FoldedNorm) -> Result<Option<Node>> {

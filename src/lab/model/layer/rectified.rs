@@ -3,39 +3,35 @@
 //!
 //! These kernels have no gradients, and libtorch does not tell them that they must be deterministic: each is tried before it is trusted.
 
-use super::step::{Branch, Mode, Node, Sharing, Step, node, run};
+use super::sequence::in_sequence;
+use super::step::{Branch, Mode, Node, Sharing, Step, node};
 use super::tried_kernel::TriedKernel;
 use crate::core::{Result, Tensor};
 
-type NamedNodes = Vec<(String, Node)>;
-
 /// The same for evaluations without gradients.
 pub fn fused(of: &Node) -> Node {
+    let each = |branches: &[Branch]| branches.iter().map(|parts| in_sequence(in_few_kernels(parts))).collect();
     match of.sharing() {
-        Sharing::Sequence(parts) => node(FusedSequence(in_few_kernels(parts))),
+        Sharing::Sequence(parts) => in_sequence(in_few_kernels(parts)),
         Sharing::Sum(branches) => node(FusedSum(each(&branches))),
         Sharing::Concat(branches) => node(FusedConcat(each(&branches))),
         Sharing::Nothing | Sharing::Point(_) | Sharing::Window(..) => of.clone(),
     }
 }
 
-fn each(branches: &[Branch]) -> Vec<NamedNodes> {
-    branches.iter().map(|parts| in_few_kernels(parts)).collect()
-}
-
 /// Nodes that follow one another.
-fn in_few_kernels(parts: Branch) -> NamedNodes {
-    let mut done: NamedNodes = Vec::with_capacity(parts.len());
-    for (i, (name, part)) in parts.iter().enumerate() {
+fn in_few_kernels(parts: Branch) -> Vec<Node> {
+    let mut done: Vec<Node> = Vec::with_capacity(parts.len());
+    for (i, (_, part)) in parts.iter().enumerate() {
         // A rectifier may stand behind a pooling that comes to the same before it and after it.
         let back = 1 + usize::from(i > 0 && parts[i - 1].1.before_rectifier());
         let one = (i >= back && part.rectifies()).then(|| rectified(&parts[i - back].1)).flatten();
         match one {
             Some(one) => {
                 let at = done.len() - back;
-                done[at].1 = one;
+                done[at] = one;
             }
-            None => done.push((name.clone(), fused(part))),
+            None => done.push(fused(part)),
         }
     }
     done
@@ -51,36 +47,25 @@ fn rectified(of: &Node) -> Option<Node> {
     let Sharing::Sum(branches) = of.sharing() else { return None };
     let [body, beside] = &branches[..] else { return None };
     let ((_, last), before) = body.split_last().filter(|((_, last), _)| alone(last))?;
-    let (before, beside) = (in_few_kernels(before), in_few_kernels(beside));
+    let [before, beside] = [before, beside].map(|parts| in_sequence(in_few_kernels(parts)));
     Some(node(RectifiedSum { before, last: last.clone(), beside, kernel: TriedKernel::default() }))
 }
 
-struct FusedSequence(NamedNodes);
-
-impl Step for FusedSequence {
-    fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
-        run(&self.0, x, mode)
-    }
-}
-
-struct FusedSum(Vec<NamedNodes>);
+struct FusedSum(Vec<Node>);
 
 impl Step for FusedSum {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
-        let mut sum: Option<Tensor> = None;
-        for branch in &self.0 {
-            let next = run(branch, x, mode)?;
-            sum = Some(sum.map_or(Ok(next.shallow_clone()), |sum| sum.f_add(&next))?);
-        }
-        Ok(sum.unwrap_or_else(|| x.shallow_clone()))
+        let mut branches = self.0.iter().map(|branch| branch.forward(x, mode));
+        let first = branches.next().unwrap_or_else(|| Ok(x.shallow_clone()))?;
+        branches.try_fold(first, |sum, next| Ok(sum.f_add(&next?)?))
     }
 }
 
-struct FusedConcat(Vec<NamedNodes>);
+struct FusedConcat(Vec<Node>);
 
 impl Step for FusedConcat {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
-        let outs = self.0.iter().map(|branch| run(branch, x, mode)).collect::<Result<Vec<_>>>()?;
+        let outs = self.0.iter().map(|branch| branch.forward(x, mode)).collect::<Result<Vec<_>>>()?;
         Ok(Tensor::f_cat(&outs, 1)?)
     }
 }
@@ -103,15 +88,15 @@ impl Step for RectifiedConv {
 
 /// A convolution at the end of a residual's body, the sum, and a rectifier.
 struct RectifiedSum {
-    before: NamedNodes,
+    before: Node,
     last: Node,
-    beside: NamedNodes,
+    beside: Node,
     kernel: TriedKernel,
 }
 
 impl Step for RectifiedSum {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
-        let (body, beside) = (run(&self.before, x, mode)?, run(&self.beside, x, mode)?);
+        let (body, beside) = (self.before.forward(x, mode)?, self.beside.forward(x, mode)?);
         let layers = |inputs: &[&Tensor]| Ok(self.last.forward(inputs[0], mode)?.f_add(inputs[1])?.f_relu_()?);
         let inputs = [&body, &beside];
         match self.last.convolution().filter(|convolution| convolution.gives(&body.size()) == Some(beside.size())) {
@@ -183,11 +168,12 @@ mod tests {
     #[test]
     fn rectifiers_go_with_the_convolution_before_them() -> Result<()> {
         let frozen = frozen(&mixed(), 16)?;
-        let parts: NamedNodes = steps(&frozen.root).into_iter().map(|part| (String::new(), part.clone())).collect();
-        let rectifiers = |parts: &NamedNodes| parts.iter().map(|(_, part)| part.rectifies()).collect::<Vec<_>>();
+        let parts = steps(&frozen.root);
+        let named: Vec<(String, Node)> = parts.iter().map(|part| (String::new(), (*part).clone())).collect();
         // Batch norms are gone already. What is left stands behind the channels in groups.
-        assert_eq!(rectifiers(&parts).iter().filter(|rectifies| **rectifies).count(), 4);
-        assert_eq!(rectifiers(&in_few_kernels(&parts)), [false, false, false, false, true, false, false, false]);
+        assert_eq!(parts.iter().filter(|part| part.rectifies()).count(), 4);
+        let left: Vec<bool> = in_few_kernels(&named).iter().map(|part| part.rectifies()).collect();
+        assert_eq!(left, [false, false, false, false, true, false, false, false]);
         Ok(())
     }
 }
