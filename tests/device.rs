@@ -7,6 +7,8 @@
 mod command;
 #[path = "device/inside.rs"]
 mod inside;
+#[path = "device/recorded.rs"]
+mod recorded;
 #[path = "device/stand_in.rs"]
 mod stand_in;
 #[path = "device/waits.rs"]
@@ -229,7 +231,9 @@ fn convolutions_take_sums_and_rectifiers_along_where_no_gradients_are_kept() {
 fn batches_follow_from_a_devices_memory_and_results_do_not() {
     let Some(stand_in) = StandIn::get() else { return };
     let found = |settings: &[(&str, &str)]| {
-        let found = ask(stand_in, "batches", "cuda", settings);
+        // What a recording takes at first is of no batch.
+        let settings = [settings, &[("VIVA_RECORD", "0")]].concat();
+        let found = ask(stand_in, "batches", "cuda", &settings);
         let of = |i: usize, j: usize| found["of"][i][j].clone();
         let calls = [of(0, 1), of(1, 1)].map(|calls| calls.as_f64().unwrap());
         (calls, [of(0, 0), of(1, 0)], found["warnings"].to_string())

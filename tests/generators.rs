@@ -14,7 +14,7 @@ use viva::generator::{
 use viva::model::weights::{self, Contents, Weights};
 use viva::model::{Fresh, Layer, Loaded, Mode, Model, Module};
 use viva::script::Session;
-use viva::train::{Keepers, attack_loss, gradient_penalty, squashed};
+use viva::train::{Keepers, attack_loss, gradient_penalty, penalty_shares, squashed};
 
 /// On pixels in [0, 1], and of the largest score where scores are larger than 1: the critic's reach 10.
 const TOLERANCE: f64 = 1e-4;
@@ -334,7 +334,8 @@ fn the_gradient_penalty_has_the_gradient_that_differences_have() {
         (Tensor::rand([5, 1, 4, 4], (Kind::Double, device)), Tensor::rand([5, 1, 4, 4], (Kind::Double, device)))
     });
     let labels = Tensor::from_slice(&[0i64, 1, 0, 1, 1]);
-    let penalty = |judge: &Split| with_stream(3, 0, || gradient_penalty(judge, &real, &drawn, Some(&labels)).unwrap());
+    let share = with_stream(3, 0, || penalty_shares(&real)).unwrap();
+    let penalty = |judge: &Split| gradient_penalty(judge, (&real, &drawn, &share), Some(&labels)).unwrap();
     let whole = judge(&tensors);
     let mut parameters = vec![];
     whole.visit(&mut |name, tensor, _| parameters.push((name, tensor.set_requires_grad(true))));

@@ -30,7 +30,8 @@ pub fn all(folder: &Path, small: bool) -> Vec<Work> {
     let sweeps: &[(&str, i64)] =
         if small { &[("resnet18", 1)] } else { &[("resnet50", 6), ("vgg16", 3), ("vit_b_16", 3)] };
     // What takes least comes first, so that there is most to see where the time is short.
-    let mut works = vec![curve_of_digits(folder, small), latent(small), finetuning(small), biggan(folder, small)];
+    let mut works =
+        vec![curve_of_digits(folder, small), latent(small), training(small), finetuning(small), biggan(folder, small)];
     works.extend(sweeps.iter().map(|(arch, n)| sweep(folder, arch, *n, small)));
     if !small {
         works.push(curve_of_photographs(folder));
@@ -142,6 +143,26 @@ fn curve_of_photographs(folder: &Path) -> Work {
         given: Some(("ds", images.clone())),
         peer: json!({ "work": "curve", "arch": "resnet50", "weights": path(folder, "resnet50.safetensors"), "images": images,
                       "n": n, "channels": 3, "side": 224, "crop": 224, "steps": steps, "step": 0.01 }),
+        needs_peer: false,
+    }
+}
+
+/// An epoch of a small classifier with batch norm.
+fn training(small: bool) -> Work {
+    let (n, batch) = if small { (100, 20) } else { (12_800, 64) };
+    let layers = LENET.replace("net::relu(), net::max_pool", "net::batch_norm(), net::relu(), net::max_pool");
+    Work {
+        name: format!("training of a small classifier, 28 x 28, batch {batch}"),
+        unit: "images",
+        items: n as f64,
+        setup: format!(
+            "let ds = data::glyphs(#{{ n: {n}, size: 28, {DIGITS} }}); let set = data::from(ds.images(), ds.labels);"
+        ),
+        once: format!("model::train(set, #{{ arch: {layers}, epochs: 1, batch: {batch}, seed: 1 }})"),
+        low: None,
+        tells: None,
+        given: None,
+        peer: json!({ "work": "train", "n": n, "batch": batch }),
         needs_peer: false,
     }
 }

@@ -10,7 +10,7 @@ use viva::primitives::PRIMITIVES;
 use viva::script::Session;
 
 use super::stand_in::{StandIn, well};
-use super::waits;
+use super::{recorded, waits};
 
 /// Names what the process is to do, its device, and the file for what comes of it.
 const TASK: &str = "VIVA_DEVICE_TASK";
@@ -43,6 +43,7 @@ fn does_a_task() {
         None if task == "large" => drawing(&device, 64),
         None if task == "batches" => batches(&device),
         None if task == "fused" => fused(&device),
+        None if task == "recorded" => recorded::of_all(&device),
         None if task == "waits" => waits::of_all(&device),
         Some(("waits", words)) => waits::of_one(&device, words),
         _ => panic!("no task {task:?}"),

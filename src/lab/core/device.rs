@@ -1,5 +1,6 @@
 //! Which devices there are, and how numbers are worked out on them.
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -244,10 +245,37 @@ pub fn memory_in_use(device: Device) -> Option<(usize, usize)> {
 /// What is larger than this goes to a GPU by memory that is read page by page: memory that the GPU reads by itself is kept for good.
 const PINNED: usize = 64 << 20;
 
+thread_local! {
+    /// Whether this thread records what a GPU is asked for.
+    static RECORDS: Cell<bool> = const { Cell::new(false) };
+    /// Tensors that this thread has handed to a GPU.
+    static UPLOADS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How many tensors this thread has handed to a GPU so far.
+pub fn uploads() -> usize {
+    UPLOADS.get()
+}
+
+/// Does work of which a GPU's part is recorded: what it would take along from the host could not be taken again, so that is refused.
+pub(super) fn recording<T>(work: impl FnOnce() -> T) -> T {
+    RECORDS.set(true);
+    let done = work();
+    RECORDS.set(false);
+    done
+}
+
 /// A tensor on a device. On its way from the CPU to a GPU the host does not wait for what the GPU still has to do.
 pub fn on_device(tensor: &Tensor, device: Device) -> Result<Tensor> {
     let small = tensor.numel() * tensor.kind().elt_size_in_bytes() <= PINNED;
-    if small && tensor.device() == Device::Cpu && matches!(device, Device::Cuda(_)) {
+    let up = tensor.device() == Device::Cpu && matches!(device, Device::Cuda(_));
+    if up {
+        UPLOADS.set(UPLOADS.get() + 1);
+        if RECORDS.get() {
+            return Err(Error::internal("numbers of the host's in a step that is recorded"));
+        }
+    }
+    if small && up {
         // Where the system gives no such memory, the usual way is as good but for the wait.
         if let Ok(pinned) = tensor.f_internal_pin_memory(device) {
             return Ok(pinned.f_to_device_(device, tensor.kind(), true, false)?);

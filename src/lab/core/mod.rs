@@ -36,6 +36,7 @@ pub mod process;
 mod progress;
 pub mod python;
 pub mod record;
+mod recorded;
 mod room;
 mod said;
 mod shard;
@@ -55,7 +56,7 @@ pub use cx::{Cx, Task};
 pub use date::date;
 pub use device::{
     all_finite, cuda_available, cuda_failure, device_name, gpu_driver_is_here, memory_in_use, numbers_of, numerics,
-    on_device, resolve_device, same_every_run, set_fast, wait_for, whole_columns, works_fast,
+    on_device, resolve_device, same_every_run, set_fast, uploads, wait_for, whole_columns, works_fast,
 };
 pub use digest::Digest;
 pub use draws::Draws;
@@ -71,12 +72,13 @@ pub use number::{number, significant};
 pub use origins::Input;
 pub use packed::Packed;
 pub use progress::{Activity, Progress, Quiet};
+pub use recorded::RecordedStep;
 pub use room::room;
 pub use shard::{Division, RecordedShard, Shard, owners};
 pub use table::{LongTable, ShownTable, Table, with_tables};
 pub use tensor::{
-    Tensor, in_parallel, in_stream, normal_within_two_deviations, parallel_threads, random, set_threads,
-    settle_kernels, tune_allocator, with_stream, with_stream_of,
+    Tensor, in_parallel, in_stream, normal_within_two_deviations, parallel_threads, random, restart_stream,
+    set_threads, settle_kernels, tune_allocator, with_stream, with_stream_of,
 };
 pub use value::{Callback, Object, Value, is_whole, json_of_fields};
 pub use visible::{picture, visible, visible_json, visible_letters};

@@ -54,6 +54,11 @@ pub fn with_stream<T>(seed: u64, part: u64, work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// Inside of `with_stream`: its beginning again.
+pub fn restart_stream(seed: u64, part: u64) {
+    with_stream(seed, part, || ());
+}
+
 /// Runs `work`, what a program makes of `x`, with libtorch's own generator at the start of a stream of these very numbers: the same
 /// question has the same answer, however often and in whichever process it is asked. Inside a stream it draws from that.
 pub fn with_stream_of<T>(x: &Tensor, work: impl FnOnce() -> Result<T>) -> Result<T> {

@@ -404,6 +404,11 @@ impl Generator {
     pub fn device(&self) -> Device {
         self.device
     }
+
+    /// Whether it is made of layers, whose tensors lie where they lie as long as it is there; others are programs.
+    pub fn is_of_layers(&self) -> bool {
+        self.network.saved_as().is_some()
+    }
 }
 
 /// All stages, one after the other.

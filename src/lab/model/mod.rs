@@ -369,6 +369,11 @@ impl Model {
         self.network.opaque()
     }
 
+    /// Whether all that a batch's scores are worked out of lies where it lies as long as there is the model: layers and their tensors.
+    pub fn stays(&self) -> bool {
+        self.network.module().is_some()
+    }
+
     /// Scores before the softmax, `N x K`, of images `N x C x H x W` in [0, 1]. No gradients are kept unless the images ask
     /// for them; where they do, scores that do not depend on them are refused.
     pub fn logits(&self, images: &Tensor) -> Result<Tensor> {

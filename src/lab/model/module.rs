@@ -191,6 +191,17 @@ impl Module {
         parameters
     }
 
+    /// What a forward pass in training changes: the statistics of batch norm.
+    pub fn statistics(&self) -> Vec<Tensor> {
+        let mut statistics = Vec::new();
+        self.visit(&mut |_, tensor, learns| {
+            if !learns {
+                statistics.push(tensor.shallow_clone());
+            }
+        });
+        statistics
+    }
+
     pub fn parameter_count(&self) -> usize {
         self.parameters().iter().map(Tensor::numel).sum()
     }

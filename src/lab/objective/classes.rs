@@ -2,6 +2,7 @@
 
 use tch::Device;
 
+use super::way::taken;
 use super::{Aim, Way};
 use crate::core::{Result, Tensor, on_device};
 
@@ -33,6 +34,15 @@ fn entry(of: &Tensor, column: &Tensor) -> Result<Tensor> {
 }
 
 impl Way for Classes {
+    fn parts(&self) -> Vec<&Tensor> {
+        vec![&self.class, &self.sign, &self.own]
+    }
+
+    fn of_parts(&self, parts: &[Tensor]) -> Result<Box<dyn Way>> {
+        let [class, sign, own] = taken(parts)?;
+        Ok(Box::new(Self { class, sign, own }))
+    }
+
     fn beyond(&self, scores: &Tensor) -> Result<Tensor> {
         let own = entry(scores, &self.class)?;
         let others = scores.f_scatter_value(1, &self.class, f64::NEG_INFINITY)?.f_amax([1], false)?;

@@ -33,6 +33,16 @@ impl Goals {
         Ok(Self { way: Box::new(Classes { class: class.f_unsqueeze(1)?, sign, own }), lead: 0.0, loss: None })
     }
 
+    /// All tensors that they look at.
+    pub fn parts(&self) -> Vec<&Tensor> {
+        self.way.parts()
+    }
+
+    /// The same with other tensors in their places.
+    pub fn of_parts(&self, parts: &[Tensor]) -> Result<Self> {
+        Ok(Self { way: self.way.of_parts(parts)?, ..*self })
+    }
+
     /// How far scores `N x K` are beyond what is asked for, as [`Verdict::excess`]: `N`.
     ///
     /// [`Verdict::excess`]: super::Verdict::excess

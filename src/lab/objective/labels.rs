@@ -3,6 +3,7 @@
 use tch::{Device, Kind};
 
 use super::failure::{Failure, Unfit};
+use super::way::taken;
 use super::{Aim, Loss, Way};
 use crate::core::{Result, Tensor, on_device};
 
@@ -74,6 +75,15 @@ impl Signs {
 }
 
 impl Way for Signs {
+    fn parts(&self) -> Vec<&Tensor> {
+        vec![&self.places, &self.sign]
+    }
+
+    fn of_parts(&self, parts: &[Tensor]) -> Result<Box<dyn Way>> {
+        let [places, sign] = taken(parts)?;
+        Ok(Box::new(Self { places, sign }))
+    }
+
     fn beyond(&self, scores: &Tensor) -> Result<Tensor> {
         Ok(self.signed(scores)?.f_amin([1], false)?)
     }

@@ -3,6 +3,7 @@
 use tch::Device;
 
 use super::failure::{Failure, Unfit};
+use super::way::taken;
 use super::{Aim, Loss, Way};
 use crate::core::{Result, Tensor, on_device};
 
@@ -46,6 +47,15 @@ struct Highest {
 }
 
 impl Way for Highest {
+    fn parts(&self) -> Vec<&Tensor> {
+        vec![&self.label]
+    }
+
+    fn of_parts(&self, parts: &[Tensor]) -> Result<Box<dyn Way>> {
+        let [label] = taken(parts)?;
+        Ok(Box::new(Self { k: self.k, label }))
+    }
+
     /// The k-th highest score among the other classes minus the label's.
     fn beyond(&self, scores: &Tensor) -> Result<Tensor> {
         let own = scores.f_gather(1, &self.label, false)?.f_squeeze_dim(1)?;

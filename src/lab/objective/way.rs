@@ -1,9 +1,15 @@
 //! Which way the scores of a batch are to go.
 
-use crate::core::{Result, Tensor};
+use crate::core::{Error, Result, Tensor};
 
 /// Which way the scores `N x K` of a batch are to go. All of `N` numbers.
 pub trait Way {
+    /// All tensors that it looks at.
+    fn parts(&self) -> Vec<&Tensor>;
+
+    /// The same way with other tensors in their places.
+    fn of_parts(&self, parts: &[Tensor]) -> Result<Box<dyn Way>>;
+
     /// How far scores are where the objective wants them: above 0 where they are, below where not.
     fn beyond(&self, scores: &Tensor) -> Result<Tensor>;
 
@@ -34,4 +40,10 @@ pub trait Way {
 /// Less what is asked for beyond it.
 pub(super) fn led(beyond: Tensor, lead: f64) -> Result<Tensor> {
     if lead == 0.0 { Ok(beyond) } else { Ok(beyond.f_sub_scalar(lead)?) }
+}
+
+/// So many parts of a way.
+pub(super) fn taken<const N: usize>(parts: &[Tensor]) -> Result<[Tensor; N]> {
+    let parts: Vec<Tensor> = parts.iter().map(Tensor::shallow_clone).collect();
+    parts.try_into().map_err(|_| Error::internal("other parts than a way has"))
 }

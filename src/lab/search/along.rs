@@ -7,12 +7,14 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::blocks::{self, Block, divided};
 use super::case_log::{self, CaseLog, from_record, record};
 use super::course::{Course, read};
 use super::gradient::{AimedImage, Cases, GradientSearch, Pace, Place, Walk};
 use super::read_ahead::ReadAhead;
+use super::recorded_slope::RecordedSlope;
 use super::row::Noted;
 use super::slopes::{self, Slopes, Ways};
 use super::slots::Slots;
@@ -126,6 +128,7 @@ struct Along<'a> {
     blocks: Vec<Block>,
     of_block: usize,
     ahead: ReadAhead<'a>,
+    recorded: Option<Rc<RecordedSlope>>,
     held: Option<HeldImages>,
     /// Cases that have not begun.
     waiting: VecDeque<usize>,
@@ -167,6 +170,7 @@ impl<'a> Along<'a> {
             blocks,
             of_block,
             ahead: ReadAhead::new(plan, rows, batch),
+            recorded: RecordedSlope::of(plan, points, cx.device()).map(Rc::new),
             held: None,
             waiting: VecDeque::new(),
             slots: None,
@@ -287,6 +291,7 @@ impl<'a> Along<'a> {
         let all = self.all();
         let cases = Cases::read(self.cx, (self.plan, &mut self.ahead), self.points, self.sights, all, of)?;
         let course = Course::begin(self.plan.model, self.search, &self.plan.objective, cases)?;
+        let course = course.recorded_by(self.recorded.clone());
         self.waiting.drain(..numbers.len());
         self.slots = Some(Slots::new(course, numbers.into_iter().map(|case| Some(CaseLog::of(case))).collect()));
         Ok(())
@@ -347,7 +352,7 @@ impl<'a> Along<'a> {
         let row = |t: &Tensor| t.f_narrow(0, (case.row - held.rows.start) as i64, 1);
         let base = held.base.iter().map(row).collect::<std::result::Result<_, _>>()?;
         let cases = self.cases(vec![case], row(&held.images)?, base);
-        Course::begin(plan.model, self.search, &plan.objective, cases)
+        Ok(Course::begin(plan.model, self.search, &plan.objective, cases)?.recorded_by(self.recorded.clone()))
     }
 
     fn cases(&self, of: Vec<AimedImage>, images: Tensor, base: Vec<Tensor>) -> Cases<'a> {
@@ -360,6 +365,7 @@ impl<'a> Along<'a> {
         let half = examined::halved(self.cx, self.size());
         (self.batch, self.held) = (half, None);
         self.ahead.read_fewer(half);
+        self.recorded.iter().for_each(|recorded| recorded.wants(None));
         let Some(slots) = &mut self.slots else { return Ok(()) };
         for log in slots.of.drain(half..).flatten().rev() {
             self.waiting.push_front(log.case);
@@ -504,6 +510,7 @@ impl<'a> Along<'a> {
             return None;
         }
         let course = Course::at(self.plan.model, self.search, &self.plan.objective, cases, walk).ok()?;
+        let course = course.recorded_by(self.recorded.clone());
         let looks = (0..=self.sights.len()).map(|i| here(&format!("look.{i}"))).collect();
         Some((Slots { course, of, looks }, waiting, batch))
     }

@@ -44,15 +44,8 @@ pub(super) fn width(plan: &Examination) -> usize {
     NUMBERS + plan.measures.len() + slopes::width(plan)
 }
 
-/// All numbers of cases with these labels at a sight, `width x N` on the device. `verdicts` are the first of them, `standing` the images as
-/// they stand.
-pub(super) fn look(
-    plan: &Examination,
-    verdicts: Tensor,
-    sight: &Sight,
-    standing: &Tensor,
-    labels: &[i64],
-) -> Result<Tensor> {
+/// All numbers of cases with these labels at a sight, `width x N` on the device. `standing`: the images as they stand.
+pub(super) fn look(plan: &Examination, sight: &Sight, standing: &Tensor, labels: &[i64]) -> Result<Tensor> {
     let standing = standing.f_to_kind(sight.images.kind())?;
     let more = [
         snr(&standing, &sight.images.f_sub(&standing)?)?.f_to_kind(Kind::Float)?,
@@ -61,7 +54,8 @@ pub(super) fn look(
         sight.vanished.f_to_kind(Kind::Float)?,
     ];
     let measured = measure::tensor(&plan.measures, sight.scores, labels, &|| Ok(sight.images.shallow_clone()))?;
-    let mut all: Vec<Tensor> = [verdicts, Tensor::f_stack(&more, 0)?].into_iter().chain(measured).collect();
+    let mut all: Vec<Tensor> =
+        [sight.verdicts.shallow_clone(), Tensor::f_stack(&more, 0)?].into_iter().chain(measured).collect();
     if slopes::width(plan) > 0 {
         all.push(sight.points.f_to_kind(Kind::Float)?.f_transpose(0, 1)?);
     }

@@ -1,9 +1,12 @@
 //! A batch of cases on its way: what its search asks is drawn, scored, shown, and told with its gradient.
 
+use std::rc::Rc;
+
 use tch::Device;
 
 use super::gradient::{AimedImage, Ask, Cases, GradientSearch, Look, Place, Told, ToldGradient, Walk, Wanted};
 use super::read_ahead::ReadAhead;
+use super::recorded_slope::{PointsAndSlope, RecordedSlope, SlopeOf};
 use super::{Examination, OnTheirWay};
 use crate::core::{Cx, Error, Graph, Result, Tensor, gradients, no_gradient, on_device};
 use crate::model::Model;
@@ -21,6 +24,8 @@ pub struct Course<'a> {
     pub(super) cases: Cases<'a>,
     pub(super) walk: Walk,
     pub(super) goals: Goals,
+    /// Of all batches of the examination; none where that does not pay.
+    recorded: Option<Rc<RecordedSlope>>,
 }
 
 /// A batch of cases somewhere on their way.
@@ -29,6 +34,8 @@ pub struct Sight<'a> {
     pub place: Option<usize>,
     pub images: &'a Tensor,
     pub scores: &'a Tensor,
+    /// What the objective says of them.
+    pub verdicts: &'a Tensor,
     /// The points of the space.
     pub points: &'a Tensor,
     /// How large each change is.
@@ -46,6 +53,8 @@ pub(super) struct Scored {
     leaf: Tensor,
     pub drawn: Tensor,
     pub scores: Tensor,
+    /// What is known already: what the objective says of the scores, and a gradient.
+    known: Option<(Tensor, SlopeOf, Tensor)>,
 }
 
 /// Is shown a batch at a sight.
@@ -112,7 +121,12 @@ impl<'a> Course<'a> {
         walk: Walk,
     ) -> Result<Self> {
         let goals = cases.goals(objective)?;
-        Ok(Self { model, search, objective, cases, walk, goals })
+        Ok(Self { model, search, objective, cases, walk, goals, recorded: None })
+    }
+
+    /// What may be recorded of its steps is, beside those of other batches.
+    pub(super) fn recorded_by(self, recorded: Option<Rc<RecordedSlope>>) -> Self {
+        Self { recorded, ..self }
     }
 
     /// Goes all the way.
@@ -130,12 +144,14 @@ impl<'a> Course<'a> {
         if let Some(mark) = mark {
             tch::no_grad(|| {
                 let (images, scores) = (scored.drawn.f_detach()?, scored.scores.f_detach()?);
+                let verdicts = scored.verdicts(&self.goals)?;
                 let magnitude = self.magnitude(&self.cases.base, &scored.ask.points)?;
                 for place in mark.places {
                     let sight = Sight {
                         place,
                         images: &images,
                         scores: &scores,
+                        verdicts: &verdicts,
                         points: &scored.ask.points,
                         magnitude: &magnitude,
                         steps: &mark.steps,
@@ -181,6 +197,11 @@ impl<'a> Course<'a> {
         let (leaf, drawn) = match self.cases.points {
             Some(space) if space.flows() => {
                 let base = base()?;
+                if let Some(sloped) = self.sloped(space, &base, &ask)? {
+                    let PointsAndSlope { slope, drawn, scores, verdicts, gradient } = sloped;
+                    let leaf = ask.points.shallow_clone();
+                    return Ok(Scored { ask, leaf, drawn, scores, known: Some((verdicts, slope, gradient)) });
+                }
                 let leaf = ask.points.f_detach()?.f_set_requires_grad(ask.graph)?;
                 if apart {
                     return self.draw_apart(space, &base, ask, leaf);
@@ -202,7 +223,18 @@ impl<'a> Course<'a> {
             }
         };
         let scores = self.model.logits(&drawn)?;
-        Ok(Scored { ask, leaf, drawn, scores })
+        Ok(Scored { ask, leaf, drawn, scores, known: None })
+    }
+
+    /// Scores and the gradient that the last step wanted, where such a step may be recorded.
+    fn sloped(&self, space: &dyn Differentiable, base: &[Tensor], ask: &Ask) -> Result<Option<PointsAndSlope>> {
+        let known = self.cases.of.iter().all(|case| case.aim != Aim::ToLeast);
+        match &self.recorded {
+            Some(recorded) if ask.graph && ask.rows.is_none() && known => {
+                recorded.at(self.model, space, (base, &ask.points), &self.goals)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Every row by itself: what comes of a row has the same bits whatever the others are.
@@ -217,7 +249,8 @@ impl<'a> Course<'a> {
             scores.push(self.model.logits(&image)?);
             drawn.push(image);
         }
-        Ok(Scored { ask, leaf, drawn: Tensor::f_cat(&drawn, 0)?, scores: Tensor::f_cat(&scores, 0)? })
+        let [drawn, scores] = [Tensor::f_cat(&drawn, 0)?, Tensor::f_cat(&scores, 0)?];
+        Ok(Scored { ask, leaf, drawn, scores, known: None })
     }
 
     /// How large the changes of images at these points are.
@@ -234,6 +267,16 @@ impl<'a> Course<'a> {
     }
 
     pub(super) fn gradient(&self, scored: &Scored, wanted: &Wanted) -> Result<ToldGradient> {
+        let slope = SlopeOf::of(wanted);
+        self.recorded.iter().for_each(|recorded| recorded.wants(slope));
+        match &scored.known {
+            Some((_, known, gradient)) if slope == Some(*known) => {
+                return Ok(ToldGradient { of: gradient.shallow_clone(), gaps: None });
+            }
+            // Another one than before: no graph leads to it.
+            Some(_) => return self.gradient(&self.draw(scored.ask.again())?, wanted),
+            None => {}
+        }
         let loss = match wanted {
             Wanted::Gain => self.goals.gain(&scored.scores)?,
             Wanted::Shortfall => self.goals.shortfall(&scored.scores)?,
@@ -303,6 +346,14 @@ impl<'a> Course<'a> {
 }
 
 impl Scored {
+    /// What the objective says of the scores, as [`numbers`].
+    pub(super) fn verdicts(&self, goals: &Goals) -> Result<Tensor> {
+        match &self.known {
+            Some((verdicts, ..)) => Ok(verdicts.shallow_clone()),
+            None => numbers(&self.scores, goals),
+        }
+    }
+
     fn told<T>(
         &self,
         goals: &Goals,

@@ -190,6 +190,12 @@ pub struct Ask {
 }
 
 impl Ask {
+    /// The same once more.
+    pub(super) fn again(&self) -> Self {
+        let rows = self.rows.as_ref().map(Tensor::shallow_clone);
+        Self { points: self.points.shallow_clone(), rows, graph: self.graph }
+    }
+
     /// Of what is kept of all cases, that of the cases whose points these are.
     pub(super) fn of(&self, all: &Tensor) -> Result<Tensor> {
         Ok(match &self.rows {

@@ -56,6 +56,7 @@ mod questions;
 mod radial;
 mod random;
 mod read_ahead;
+mod recorded_slope;
 mod replay;
 mod rounds;
 mod row;

@@ -7,7 +7,6 @@ use super::course::{Course, Scored, Sight};
 use super::gradient::Place;
 use super::{Examination, slopes};
 use crate::core::{Error, Result, Tensor, on_device};
-use crate::objective::numbers;
 
 pub(super) struct Slots<'a> {
     pub course: Course<'a>,
@@ -26,8 +25,8 @@ impl<'a> Slots<'a> {
     /// Takes on cases that end together; all of them when they have. Only then the host learns what was seen of them.
     pub fn together(&mut self, plan: &Examination) -> Result<Vec<CaseLog>> {
         let mut seen: Vec<(usize, Tensor)> = vec![];
-        let going = self.course.advance(&mut |sight, cases, goals| {
-            let all = case_log::look(plan, numbers(sight.scores, goals)?, sight, &cases.images, &cases.labels())?;
+        let going = self.course.advance(&mut |sight, cases, _| {
+            let all = case_log::look(plan, sight, &cases.images, &cases.labels())?;
             seen.push((sight.place.map_or(0, |place| place + 1), all));
             Ok(())
         })?;
@@ -61,7 +60,7 @@ impl<'a> Slots<'a> {
     pub fn alone(&mut self, plan: &Examination, most: u32) -> Result<Vec<CaseLog>> {
         let asked = self.course.score()?;
         let scored = asked.ok_or_else(|| Error::internal("a search that asks nothing of its cases"))?;
-        let verdicts = tch::no_grad(|| numbers(&scored.scores, &self.course.goals))?;
+        let verdicts = tch::no_grad(|| scored.verdicts(&self.course.goals))?;
         let mut done = self.judge(plan, &floats(&verdicts)?, most)?;
         let (mut gradient, mut still) = (None, vec![false; done.len()]);
         if done.contains(&false) {
@@ -151,6 +150,7 @@ impl<'a> Slots<'a> {
             place: None,
             images: &row(&scored.drawn)?.f_detach()?,
             scores: &row(&scored.scores)?,
+            verdicts: &verdicts.f_index_select(1, &rows)?,
             magnitude: &course.magnitude(&base, &points)?,
             points: &points,
             steps: &on_device(&Tensor::f_from_slice(&steps)?, device)?,
@@ -159,8 +159,7 @@ impl<'a> Slots<'a> {
                 None => still,
             },
         };
-        let verdicts = verdicts.f_index_select(1, &rows)?;
-        let all = case_log::look(plan, verdicts, &sight, &row(&course.cases.images)?, &labels)?;
+        let all = case_log::look(plan, &sight, &row(&course.cases.images)?, &labels)?;
         let mut told = vec![all.f_transpose(0, 1)?.f_reshape([-1])?];
         // Settings of factors tell images.
         if slopes::width(plan) == 0 {

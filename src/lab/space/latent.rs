@@ -182,6 +182,10 @@ impl Differentiable for Latent {
         Ok(Tensor::f_zeros([rows.size()[0], self.sizes().iter().sum()], (rows.kind(), rows.device()))?)
     }
 
+    fn stays(&self) -> bool {
+        self.generator.is_of_layers()
+    }
+
     fn draw(&self, base: &[Tensor], points: &Tensor) -> Result<Tensor> {
         let [arrived, labels, condition @ ..] = base else {
             return Err(Error::internal("points without activations"));

@@ -171,6 +171,11 @@ pub trait Differentiable {
         true
     }
 
+    /// Whether what `draw` reads but for its arguments lies where it lay as long as there is the space.
+    fn stays(&self) -> bool {
+        false
+    }
+
     /// The gradient at these points of what has this one at the images there.
     fn pull(&self, _base: &[Tensor], _points: &Tensor, _of_images: &Tensor) -> Result<Tensor> {
         Err(Error::internal("a gradient that flows by itself"))

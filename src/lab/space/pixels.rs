@@ -212,6 +212,10 @@ impl Differentiable for Pixels {
         Ok(Some(self.changed(base, &drawn, radii)?))
     }
 
+    fn stays(&self) -> bool {
+        true
+    }
+
     fn draw(&self, _base: &[Tensor], points: &Tensor) -> Result<Tensor> {
         Ok(points.shallow_clone())
     }

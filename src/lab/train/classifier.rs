@@ -11,8 +11,8 @@ use super::Adversary;
 use super::images::{TrainingImages, index};
 use super::unread::Unread;
 use crate::core::{
-    Cx, Error, Graph, LongCall, Object, Result, State, Value, all_finite, attempt, gradients, number, on_device,
-    random, with_stream,
+    Cx, Error, Graph, LongCall, Object, RecordedStep, Result, State, Value, all_finite, attempt, gradients, number,
+    on_device, random, restart_stream, with_stream,
 };
 use crate::data::{Dataset, are_numbers};
 use crate::model::{Layer, Mode, Model, Module, Start};
@@ -95,6 +95,7 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
         seen: 0,
         sum: 0.0,
         unread: Unread::on(device),
+        recorded: RecordedStep::on(device),
         losses: Vec::with_capacity(*epochs),
     };
     let hardened = adversary.as_ref().map_or("None".into(), |adversary| format!("Some({})", adversary.identity()));
@@ -151,6 +152,8 @@ struct ClassifierTraining<'a> {
     usable: usize,
     /// Images that go through the network at once: a batch, or less where memory is short.
     part: usize,
+    /// Steps of whole batches.
+    recorded: RecordedStep,
     epoch: usize,
     /// Images of this epoch that were seen, and the sum of their losses as far as these were read.
     seen: usize,
@@ -232,6 +235,7 @@ impl ClassifierTraining<'_> {
                         self.part.min(labels.numel())
                     ));
                     self.part = part;
+                    self.recorded = RecordedStep::never();
                 }
                 outcome => break outcome?,
             }
@@ -271,8 +275,20 @@ impl ClassifierTraining<'_> {
         }
     }
 
-    /// The mean loss of a batch and its gradients.
-    fn gradients(&self, images: &Tensor, labels: &Tensor) -> Result<(Tensor, Vec<Tensor>)> {
+    /// The mean loss of a batch and its gradients, until they are asked for again.
+    fn gradients(&mut self, images: &Tensor, labels: &Tensor) -> Result<(Tensor, Vec<Tensor>)> {
+        let mut recorded = std::mem::replace(&mut self.recorded, RecordedStep::never());
+        let found = self.gradients_by(&mut recorded, images, labels);
+        self.recorded = recorded;
+        found
+    }
+
+    fn gradients_by(
+        &self,
+        recorded: &mut RecordedStep,
+        images: &Tensor,
+        labels: &Tensor,
+    ) -> Result<(Tensor, Vec<Tensor>)> {
         let loss = |images: &Tensor, labels: &Tensor, reduction| -> Result<Tensor> {
             let images = match &self.settings.adversary {
                 Some(adversary) => adversary.harden(images, labels, &|images| self.scores(images, Mode::Evaluate))?,
@@ -282,12 +298,18 @@ impl ClassifierTraining<'_> {
             Ok(scores.f_cross_entropy_loss(labels, self.weights.as_ref(), reduction, -100, 0.0)?)
         };
         let differentiate = |loss: Tensor| gradients("the network in training", &loss, &self.parameters, Graph::Free);
-        with_stream(self.settings.seed, self.optimiser.steps(), || {
-            let n = labels.size()[0];
-            if n <= self.part as i64 {
-                let loss = loss(images, labels, Reduction::Mean)?;
-                return Ok((loss.f_detach()?, differentiate(loss)?));
-            }
+        let (seed, step, n) = (self.settings.seed, self.optimiser.steps(), labels.size()[0]);
+        if n <= self.part as i64 {
+            let whole = |inputs: &[Tensor]| {
+                let loss = loss(&inputs[0], &inputs[1], Reduction::Mean)?;
+                Ok(std::iter::once(loss.f_detach()?).chain(differentiate(loss)?).collect())
+            };
+            let (inputs, statistics) = ([images, labels], self.module.statistics());
+            let again = || restart_stream(seed, step);
+            let mut found = with_stream(seed, step, || recorded.lent(&inputs, &statistics, &again, &whole))?;
+            return Ok((recorded.own(&found.remove(0))?, found));
+        }
+        with_stream(seed, step, || {
             let (mut total, mut sum): (f64, Vec<Tensor>) = (0.0, vec![]);
             let mut start = 0;
             for size in sizes_of_parts(n, self.part as i64, self.fewest() as i64) {

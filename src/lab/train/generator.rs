@@ -4,6 +4,8 @@
 //!
 //! What happens in step t depends on the seed, t and the tensors alone, as in the training of classifiers.
 
+mod recorded;
+
 use std::rc::Rc;
 
 use rand::Rng;
@@ -11,7 +13,7 @@ use rand::seq::SliceRandom;
 use tch::{Device, Kind, Reduction, Tensor};
 
 use super::finetuning::{Attack, Keepers, attack_loss};
-use super::gradient_penalty::gradient_penalty;
+use super::gradient_penalty::{gradient_penalty, penalty_shares};
 use super::images::{TrainingImages, index};
 use super::student::Student;
 use super::unread::Unread;
@@ -25,6 +27,7 @@ use crate::generator::{
 };
 use crate::model::{Mode, Model};
 use crate::optimiser::{Optimiser, Rule};
+use recorded::Recordings;
 
 /// Parts of the stream that order epochs, and that draw labels; steps use the small parts.
 const ORDER: u64 = 1 << 61;
@@ -118,6 +121,14 @@ pub fn train_generator(
         good: (0, vec![]),
         unread: Unread::on(device),
         part: *batch,
+        recordings: Recordings::on(
+            device,
+            settings
+                .attack
+                .iter()
+                .map(|attack| &attack.model)
+                .chain(settings.keepers.iter().flat_map(|keepers| &keepers.models)),
+        ),
     };
     let outcome = training.run(&mut call, watch);
     match outcome {
@@ -195,6 +206,7 @@ struct GeneratorTraining<'a> {
     unread: Unread<u64>,
     /// Images that go through the networks at once: a batch, or less where memory is short.
     part: usize,
+    recordings: Recordings,
 }
 
 /// One batch of real images with their labels.
@@ -248,6 +260,14 @@ struct Learnt {
     drawn: RealBatch,
 }
 
+/// What the generator drew for the discriminator's last step, for its own.
+enum DrawnAhead {
+    Nothing,
+    Images(RealBatch),
+    /// It is drawn again of these latent vectors and labels.
+    Latents(Tensor, Tensor),
+}
+
 impl GeneratorTraining<'_> {
     fn run(&mut self, call: &mut LongCall, mut watch: Option<(u64, &mut Watch)>) -> Result<()> {
         let GanSettings { steps, critic_steps, batch, note, .. } = *self.settings;
@@ -270,24 +290,21 @@ impl GeneratorTraining<'_> {
                 return Err(stopped);
             }
             let noted = step.is_multiple_of(note) || step + 1 == steps;
-            let (mut critic, mut last) = (None, None);
+            let recorded = self.recordings.are_wanted() && !noted;
+            let (mut critic, mut last) = (None, DrawnAhead::Nothing);
             for turn in 0..critic_steps {
                 let number = step * critic_steps + turn;
                 let rows = self.rows(number);
                 let real = self.batch(&images, &labels, &rows)?;
                 // Generator steps use the even parts of the stream, discriminator steps the odd ones.
                 let keeps = turn + 1 == critic_steps && !self.avoids_a_label();
-                let (loss, gradients, drawn) = self.within_memory(|training| {
-                    with_stream(training.settings.seed, 2 * number + 1, || training.judged(&real, keeps))
-                })?;
+                let (loss, gradients, drawn) = self.judge_step(number, &real, (keeps, recorded))?;
                 self.judge_optimiser.step(&self.judge_parameters, &gradients)?;
                 (critic, last) = (Some(loss), drawn);
             }
             // What learns beside the generator goes on in the stream of its step.
             let (mut said, loss) = with_stream(self.settings.seed, 2 * step, || {
-                let learnt = self.within_memory(|training| {
-                    with_stream(training.settings.seed, 2 * step, || training.learnt(step, last.take(), noted))
-                })?;
+                let learnt = self.learn_step(step, last, noted)?;
                 self.step(learnt)
             })?;
             task.advance(1);
@@ -329,6 +346,45 @@ impl GeneratorTraining<'_> {
             }
         }
         self.save(call)
+    }
+
+    /// The discriminator's loss on a batch, its gradients, and what the generator drew, where its own step goes on with that.
+    fn judge_step(
+        &mut self,
+        number: u64,
+        real: &RealBatch,
+        (keeps, recorded): (bool, bool),
+    ) -> Result<(Tensor, Vec<Tensor>, DrawnAhead)> {
+        if recorded {
+            match self.judged_recorded(number, real, keeps) {
+                Err(error) if error.is_out_of_memory() => self.never_recorded(),
+                outcome => return outcome,
+            }
+        }
+        let handed = self.handed();
+        self.looked_at(handed, |training| {
+            training.within_memory(|training| {
+                with_stream(training.settings.seed, 2 * number + 1, || training.judged(real, keeps))
+            })
+        })
+    }
+
+    /// What the generator's step goes by.
+    fn learn_step(&mut self, step: u64, mut drawn: DrawnAhead, noted: bool) -> Result<Learnt> {
+        if let DrawnAhead::Latents(latents, labels) = &drawn {
+            match self.learnt_recorded(step, latents, labels) {
+                Err(error) if error.is_out_of_memory() => self.never_recorded(),
+                outcome => return outcome,
+            }
+        }
+        let learnt = self.looked_at(0, |training| {
+            training.within_memory(|training| {
+                let drawn = std::mem::replace(&mut drawn, DrawnAhead::Nothing);
+                with_stream(training.settings.seed, 2 * step, || training.learnt(step, drawn, noted))
+            })
+        })?;
+        self.recordings.seen();
+        Ok(learnt)
     }
 
     /// Whether every weight is a number that steps can go on from.
@@ -475,35 +531,43 @@ impl GeneratorTraining<'_> {
     }
 
     /// The discriminator's loss on a batch, its gradients, and what the generator drew, where its own step goes on with that.
-    fn judged(&self, real: &RealBatch, keeps: bool) -> Result<(Tensor, Vec<Tensor>, Option<RealBatch>)> {
-        let differentiate = |loss: &Tensor| gradients("the discriminator", loss, &self.judge_parameters, Graph::Free);
+    fn judged(&self, real: &RealBatch, keeps: bool) -> Result<(Tensor, Vec<Tensor>, DrawnAhead)> {
         let n = real.labels.numel();
         if n <= self.part {
             let drawn = self.draw_like(real, keeps)?;
-            let loss = self.judge_loss(real, &drawn.images)?;
-            return Ok((loss.f_detach()?, differentiate(&loss)?, Some(drawn)));
+            let loss = self.judge_loss(real, &drawn.images, None)?;
+            return Ok((loss.f_detach()?, self.judge_gradients(&loss)?, DrawnAhead::Images(drawn)));
         }
         let mut summed = Summed::default();
         for start in (0..n).step_by(self.part) {
             let size = self.part.min(n - start);
             let part = real.part(start, size)?;
             let drawn = self.draw_like(&part, false)?;
-            let loss = self.judge_loss(&part, &drawn.images)?.f_mul_scalar(size as f64 / n as f64)?;
-            summed.add(&loss, differentiate(&loss)?)?;
+            let loss = self.judge_loss(&part, &drawn.images, None)?.f_mul_scalar(size as f64 / n as f64)?;
+            summed.add(&loss, self.judge_gradients(&loss)?)?;
         }
         let (loss, gradients) = summed.taken()?;
-        Ok((loss, gradients, None))
+        Ok((loss, gradients, DrawnAhead::Nothing))
     }
 
-    /// What the discriminator, which stays ordinary, makes smaller.
-    fn judge_loss(&self, real: &RealBatch, drawn: &Tensor) -> Result<Tensor> {
+    fn judge_gradients(&self, loss: &Tensor) -> Result<Vec<Tensor>> {
+        gradients("the discriminator", loss, &self.judge_parameters, Graph::Free)
+    }
+
+    fn generator_gradients(&self, loss: &Tensor) -> Result<Vec<Tensor>> {
+        gradients("the discriminator and the generator", loss, &self.parameters, Graph::Free)
+    }
+
+    /// What the discriminator, which stays ordinary, makes smaller; `share`: of the penalty, where it is drawn already.
+    fn judge_loss(&self, real: &RealBatch, drawn: &Tensor, share: Option<&Tensor>) -> Result<Tensor> {
         let labels = self.network.classes().map(|_| &real.labels);
         let drawn = drawn.f_detach()?;
         let (of_real, of_drawn) = self.both(&real.images, &drawn, labels)?;
         let kind = drawn.kind();
         let mut loss = match self.judge.sense() {
             Sense::Critic => {
-                let penalty = gradient_penalty(&*self.judge, &real.images, &drawn, labels)?;
+                let share = share.map_or_else(|| penalty_shares(&real.images), |share| Ok(share.shallow_clone()))?;
+                let penalty = gradient_penalty(&*self.judge, (&real.images, &drawn, &share), labels)?;
                 let gap = of_drawn.real.f_mean(kind)?.f_sub(&of_real.real.f_mean(kind)?)?;
                 gap.f_add(&penalty.f_mul_scalar(self.settings.penalty)?)?
             }
@@ -540,16 +604,14 @@ impl GeneratorTraining<'_> {
 
     /// What the generator learns from images that were drawn for it, or else are drawn now. In parts what is noted is the mean over
     /// them.
-    fn learnt(&self, step: u64, drawn: Option<RealBatch>, wanted: bool) -> Result<Learnt> {
-        let differentiate =
-            |loss: &Tensor| gradients("the discriminator and the generator", loss, &self.parameters, Graph::Free);
+    fn learnt(&self, step: u64, drawn: DrawnAhead, wanted: bool) -> Result<Learnt> {
         if self.settings.batch <= self.part {
             let drawn = match drawn {
-                Some(drawn) if !self.avoids_a_label() => drawn,
+                DrawnAhead::Images(drawn) if !self.avoids_a_label() => drawn,
                 _ => self.draw_anew(step, 0, self.settings.batch)?,
             };
             let (noted, loss) = self.generator_loss(step, &drawn, wanted)?;
-            return Ok(Learnt { noted, loss: loss.f_detach()?, gradients: differentiate(&loss)?, drawn });
+            return Ok(Learnt { noted, loss: loss.f_detach()?, gradients: self.generator_gradients(&loss)?, drawn });
         }
         // The graph of a whole batch goes before there is another.
         drop(drawn);
@@ -561,7 +623,7 @@ impl GeneratorTraining<'_> {
             let share = size as f64 / n as f64;
             let (noted, loss) = self.generator_loss(step, &drawn, wanted)?;
             let loss = loss.f_mul_scalar(share)?;
-            summed.add(&loss, differentiate(&loss)?)?;
+            summed.add(&loss, self.generator_gradients(&loss)?)?;
             mean.iter_mut().zip(noted).for_each(|(mean, noted)| *mean += share * noted);
             all.push(RealBatch { images: drawn.images.f_detach()?, labels: drawn.labels });
         }
@@ -703,9 +765,9 @@ impl GeneratorTraining<'_> {
         state
     }
 
-    /// Copies of all networks' tensors.
+    /// Copies of all networks' tensors, which no graph leads to: it would keep the ends of others' alive.
     fn tensors(&self) -> Result<State> {
-        self.shared().into_iter().map(|(name, tensor)| Ok((name, tensor.f_detach_copy()?))).collect()
+        tch::no_grad(|| self.shared().into_iter().map(|(name, tensor)| Ok((name, tensor.f_detach_copy()?))).collect())
     }
 
     /// Gives all networks tensors that `tensors` answered.

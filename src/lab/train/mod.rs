@@ -14,5 +14,5 @@ pub use adversary::Adversary;
 pub use classifier::{Settings, train};
 pub use finetuning::{Amalgamation, Attack, Keepers, attack_loss, squashed};
 pub use generator::{GanSettings, Watch, train_generator};
-pub use gradient_penalty::gradient_penalty;
+pub use gradient_penalty::{gradient_penalty, penalty_shares};
 pub use linear::{Linear, LinearSettings, train_linear};

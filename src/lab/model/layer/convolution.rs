@@ -12,7 +12,23 @@ pub struct Convolution<'a> {
     pub groups: i64,
 }
 
-impl Convolution<'_> {
+impl<'a> Convolution<'a> {
+    /// Weight and bias, if it has one.
+    pub fn weights(&self) -> Vec<&'a Tensor> {
+        std::iter::once(self.weight).chain(self.bias).collect()
+    }
+
+    /// The same with other weights in their places.
+    pub fn with<'b>(&self, weights: &[&'b Tensor]) -> Convolution<'b> {
+        Convolution { weight: weights[0], bias: weights.get(1).copied(), window: self.window, groups: self.groups }
+    }
+
+    /// What it gives.
+    pub fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        let (Self { weight, bias, groups, .. }, [stride, pad, dilation]) = (*self, self.sides());
+        Ok(x.f_conv2d(weight, bias, stride, pad, dilation, groups)?)
+    }
+
     /// The size of what it gives; `None` where it does not take inputs of this size.
     pub fn gives(&self, size: &[i64]) -> Option<Vec<i64>> {
         let ([n, channels, height, width], (out, per_group, ..)) = (size.try_into().ok()?, self.weight.size4().ok()?);

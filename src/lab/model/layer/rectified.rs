@@ -3,6 +3,7 @@
 //!
 //! These kernels have no gradients, and libtorch does not tell them that they must be deterministic: each is tried before it is trusted.
 
+use super::convolution::Convolution;
 use super::sequence::in_sequence;
 use super::step::{Branch, Mode, Node, Sharing, Step, node};
 use super::tried_kernel::TriedKernel;
@@ -42,13 +43,24 @@ fn rectified(of: &Node) -> Option<Node> {
     // Depthwise convolutions take up to eight times as long so (cuDNN 9.19, H100, bfloat16), and other groups gain little.
     let alone = |of: &Node| of.convolution().is_some_and(|convolution| convolution.groups == 1);
     if alone(of) {
-        return Some(node(RectifiedConv { conv: of.clone(), kernel: TriedKernel::default() }));
+        return Some(node(RectifiedConv { conv: of.clone(), kernel: tried("rectified", of) }));
     }
     let Sharing::Sum(branches) = of.sharing() else { return None };
     let [body, beside] = &branches[..] else { return None };
     let ((_, last), before) = body.split_last().filter(|((_, last), _)| alone(last))?;
     let [before, beside] = [before, beside].map(|parts| in_sequence(in_few_kernels(parts)));
-    Some(node(RectifiedSum { before, last: last.clone(), beside, kernel: TriedKernel::default() }))
+    Some(node(RectifiedSum { before, last: last.clone(), beside, kernel: tried("rectified sum", last) }))
+}
+
+/// The trials of kernels that do what a convolution does and this behind it.
+fn tried(what: &str, of: &Node) -> TriedKernel {
+    match of.convolution() {
+        Some(convolution) => {
+            let Convolution { window, groups, .. } = convolution;
+            TriedKernel::of(&format!("{what} {window:?} {groups}"), &convolution.weights())
+        }
+        None => TriedKernel::default(),
+    }
 }
 
 struct FusedSum(Vec<Node>);
@@ -78,11 +90,12 @@ struct RectifiedConv {
 
 impl Step for RectifiedConv {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
-        let layers = |inputs: &[&Tensor]| Ok(self.conv.forward(inputs[0], mode)?.f_relu_()?);
-        match self.conv.convolution().filter(|convolution| convolution.gives(&x.size()).is_some()) {
-            Some(convolution) => self.kernel.run(&[x], &|inputs| convolution.rectified(inputs[0]), &layers),
-            None => layers(&[x]),
-        }
+        let Some(conv) = self.conv.convolution().filter(|convolution| convolution.gives(&x.size()).is_some()) else {
+            return Ok(self.conv.forward(x, mode)?.f_relu_()?);
+        };
+        let kernel = |all: &[&Tensor]| conv.with(&all[1..]).rectified(all[0]);
+        let layers = |all: &[&Tensor]| Ok(conv.with(&all[1..]).forward(all[0])?.f_relu_()?);
+        self.kernel.run(&[x], &conv.weights(), &kernel, &layers)
     }
 }
 
@@ -97,14 +110,13 @@ struct RectifiedSum {
 impl Step for RectifiedSum {
     fn forward(&self, x: &Tensor, mode: Mode) -> Result<Tensor> {
         let (body, beside) = (self.before.forward(x, mode)?, self.beside.forward(x, mode)?);
-        let layers = |inputs: &[&Tensor]| Ok(self.last.forward(inputs[0], mode)?.f_add(inputs[1])?.f_relu_()?);
-        let inputs = [&body, &beside];
-        match self.last.convolution().filter(|convolution| convolution.gives(&body.size()) == Some(beside.size())) {
-            Some(convolution) => {
-                self.kernel.run(&inputs, &|inputs| convolution.rectified_sum(inputs[0], inputs[1]), &layers)
-            }
-            None => layers(&inputs),
-        }
+        let fits = |convolution: &Convolution| convolution.gives(&body.size()) == Some(beside.size());
+        let Some(last) = self.last.convolution().filter(fits) else {
+            return Ok(self.last.forward(&body, mode)?.f_add(&beside)?.f_relu_()?);
+        };
+        let kernel = |all: &[&Tensor]| last.with(&all[2..]).rectified_sum(all[0], all[1]);
+        let layers = |all: &[&Tensor]| Ok(last.with(&all[2..]).forward(all[0])?.f_add(all[1])?.f_relu_()?);
+        self.kernel.run(&[&body, &beside], &last.weights(), &kernel, &layers)
     }
 }
 

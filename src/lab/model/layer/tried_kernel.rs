@@ -2,28 +2,46 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use tch::Kind;
 
 use crate::core::{Result, Tensor, numbers_of, works_fast};
 
-/// What does the work of some layers, or the layers themselves, on the same inputs.
+/// What does the work of some layers, or the layers themselves, on the same inputs, and the weights behind them.
 pub type OnInputs<'a> = &'a dyn Fn(&[&Tensor]) -> Result<Tensor>;
 
 /// Sizes, strides and alignment: by these, libraries choose one of their programs.
 type InputLayout = Vec<(Vec<i64>, Vec<i64>, usize)>;
 
+type KnownKernels = Rc<RefCell<HashMap<InputLayout, bool>>>;
+
 /// Whether a kernel is as good as its layers, by the layout of what it takes.
 #[derive(Default)]
-pub struct TriedKernel(RefCell<HashMap<InputLayout, bool>>);
+pub struct TriedKernel(KnownKernels);
+
+thread_local! {
+    /// By what a kernel does: whoever does the same with weights of the same layout goes by the same trials.
+    static OF_ALL: RefCell<HashMap<String, KnownKernels>> = RefCell::default();
+}
 
 impl TriedKernel {
-    /// What the kernel gives of large inputs, or else what the layers give. With every new layout both work on the same made-up numbers first.
-    /// The layers work from then on where the kernel has no program for it, isn't near them, gives other bits each time, lets NaN get lost,
-    /// or reads the memory that it writes to. So which of them works follows from weights and layout, not from what came before.
-    pub fn run(&self, inputs: &[&Tensor], kernel: OnInputs, layers: OnInputs) -> Result<Tensor> {
+    /// What it does beside its numbers, and the weights that it will be given, of which the layout counts.
+    pub fn of(what: &str, weights: &[&Tensor]) -> Self {
+        let layouts: Vec<String> = weights
+            .iter()
+            .map(|w| format!("{:?} {:?} {:?} {}", w.size(), w.stride(), w.kind(), w.data_ptr() as usize % 16))
+            .collect();
+        Self(OF_ALL.with_borrow_mut(|all| all.entry(format!("{what}; {}", layouts.join("; "))).or_default().clone()))
+    }
+
+    /// What the kernel gives of large inputs, or else what the layers give. With every new layout both work on the same made-up numbers first,
+    /// weights among them. The layers work from then on where the kernel has no program for it, isn't near them, gives other bits each time, lets
+    /// NaN get lost, or reads the memory that it writes to. So which of them works follows from layouts, not from what came before.
+    pub fn run(&self, inputs: &[&Tensor], weights: &[&Tensor], kernel: OnInputs, layers: OnInputs) -> Result<Tensor> {
+        let all = [inputs, weights].concat();
         if !inputs.iter().all(|input| is_large(input)) {
-            return layers(inputs);
+            return layers(&all);
         }
         let align = |input: &Tensor| input.data_ptr() as usize % 16;
         let layout: InputLayout = inputs.iter().map(|input| (input.size(), input.stride(), align(input))).collect();
@@ -31,7 +49,7 @@ impl TriedKernel {
         let trusted = match known {
             Some(trusted) => trusted,
             None => {
-                let trusted = match is_as_good(inputs, kernel, layers) {
+                let trusted = match is_as_good(inputs, weights, kernel, layers) {
                     // A batch of half the size is tried anew; that no program is found is told in the words of a lack of memory.
                     Err(error) if error.is_out_of_memory() && !error.message.contains("engine") => return Err(error),
                     outcome => outcome.unwrap_or(false),
@@ -40,7 +58,7 @@ impl TriedKernel {
                 trusted
             }
         };
-        if trusted { kernel(inputs) } else { layers(inputs) }
+        if trusted { kernel(&all) } else { layers(&all) }
     }
 }
 
@@ -66,12 +84,14 @@ const AT_ONCE: i64 = 1 << 24;
 /// How often a kernel must give the same bits.
 const TIMES: usize = 4;
 
-fn is_as_good(inputs: &[&Tensor], kernel: OnInputs, layers: OnInputs) -> Result<bool> {
+fn is_as_good(inputs: &[&Tensor], weights: &[&Tensor], kernel: OnInputs, layers: OnInputs) -> Result<bool> {
     let made = inputs.iter().enumerate().map(|(i, input)| made_up(input, i as f64));
     let made = made.collect::<Result<Vec<_>>>()?;
     if made.iter().zip(inputs).any(|(made, input)| made.stride() != input.stride()) {
         return Ok(false);
     }
+    let made_weights = weights.iter().map(|weight| made_up_weight(weight)).collect::<Result<Vec<_>>>()?;
+    let made: Vec<Tensor> = made.into_iter().chain(made_weights).collect();
     let made: Vec<&Tensor> = made.iter().collect();
     let given = layers(&made)?;
     let once = || {
@@ -105,6 +125,17 @@ fn made_up(like: &Tensor, phase: f64) -> Result<Tensor> {
         corner = corner.f_narrow(dim, 0, 1)?;
     }
     let _ = corner.f_fill_(f64::NAN)?;
+    Ok(made)
+}
+
+/// Weights without an order that sums could show, as large as those of layers before they learn.
+fn made_up_weight(like: &Tensor) -> Result<Tensor> {
+    let mut waves =
+        Tensor::f_arange(like.numel() as i64, (Kind::Float, like.device()))?.f_mul_scalar_(12.9898)?.f_sin_()?;
+    let mut numbers = waves.f_mul_scalar_(43_758.547)?.f_frac_()?;
+    let summed: i64 = like.size().iter().skip(1).product();
+    let mut made = like.f_empty_like()?;
+    made.f_copy_(&numbers.f_mul_scalar_((summed.max(1) as f64).powf(-0.5))?.f_reshape(like.size())?)?;
     Ok(made)
 }
 
@@ -166,7 +197,7 @@ mod tests {
             calls.set(calls.get() + 1);
             kernel(inputs, calls.get())
         };
-        inputs.iter().map(|x| Ok((tried.run(&[x], &counted, &doubled)?, calls.get()))).collect()
+        inputs.iter().map(|x| Ok((tried.run(&[x], &[], &counted, &doubled)?, calls.get()))).collect()
     }
 
     type CountedKernel<'a> = &'a dyn Fn(&[&Tensor], i32) -> Result<Tensor>;
@@ -213,14 +244,33 @@ mod tests {
         Ok(())
     }
 
+    /// Another network's kernel of the same layouts is not tried again, and weights that are no numbers have no say.
+    #[test]
+    fn trials_are_of_layouts_whosever_weights_they_have() -> Result<()> {
+        let calls = Cell::new(0);
+        let by_weight = |inputs: &[&Tensor]| Ok(inputs[0].f_mul(inputs[1])?);
+        let counted = |inputs: &[&Tensor]| {
+            calls.set(calls.get() + 1);
+            by_weight(inputs)
+        };
+        let (x, none) = (Tensor::f_rand([64, 3], CPU)?, Tensor::f_full([3], f64::NAN, CPU)?);
+        let mut after = vec![];
+        for weight in [&none, &Tensor::f_rand([3], CPU)?, &Tensor::f_rand([1, 3], CPU)?] {
+            drop(TriedKernel::of("a product", &[weight]).run(&[&x], &[weight], &counted, &by_weight)?);
+            after.push(calls.get());
+        }
+        assert_eq!(after, [TIMES + 1, TIMES + 2, 2 * TIMES + 3]);
+        Ok(())
+    }
+
     #[test]
     fn want_of_memory_is_told_and_a_lack_of_programs_is_not() -> Result<()> {
         let x = Tensor::f_rand([64, 2], CPU)?;
         let full = |_: &[&Tensor]| Err(Error::new(ErrorKind::Memory, "CUDA out of memory"));
-        assert!(TriedKernel::default().run(&[&x], &full, &doubled).is_err_and(|error| error.is_out_of_memory()));
+        assert!(TriedKernel::default().run(&[&x], &[], &full, &doubled).is_err_and(|error| error.is_out_of_memory()));
         let none =
             |_: &[&Tensor]| Err(Error::new(ErrorKind::Memory, "unable to find an engine to execute this computation"));
-        assert!(TriedKernel::default().run(&[&x], &none, &doubled)? == doubled(&[&x])?);
+        assert!(TriedKernel::default().run(&[&x], &[], &none, &doubled)? == doubled(&[&x])?);
         Ok(())
     }
 }

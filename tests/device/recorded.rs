@@ -1,0 +1,109 @@
+//! Steps that a GPU has recorded and asks for again at once: they come to what the steps as written come to, bit for bit.
+
+use serde_json::{Value as Json, json};
+
+use super::inside::{ask, session};
+use super::stand_in::StandIn;
+use super::waits::Counter;
+
+const BEFORE: &str = "
+    let ds = data::glyphs(#{ n: 60, size: 16, seed: 1, position: \"centred\", margin: 0 });
+    let layers = [net::conv(4, 3, #{ pad: 1 }), net::batch_norm(), net::relu(), net::max_pool(4), net::flatten(), net::linear(10)];
+    let f = model::train(ds, #{ arch: layers, epochs: 2, batch: 20, seed: 1 });
+    let drops = [net::conv(4, 3), net::relu(), net::flatten(), net::dropout(0.2), net::linear(10)];
+    let large = data::glyphs(#{ n: 40, size: 28, seed: 1, position: \"centred\", margin: 0 });
+    let r = model::train(large, #{ arch: layers, epochs: 2, batch: 20, seed: 1 });
+    let g = generator::train(large, #{ steps: 2, batch: 8, seed: 1 });
+    let drawn = g.sample(#{ n: 24, seed: 1 });
+    let said = r.predict(drawn).to(\"cpu\").values();
+    let seeds = drawn.relabel(|row| said[row.index]);
+    let rows = |t| [t.column(\"after\"), t.column(\"loss\"), t.column(\"margin\"), t.column(\"magnitude\"), t.column(\"step\")];
+    let images = |g| g.sample(#{ n: 8, seed: 2 }).images().to(\"cpu\").values();
+    let pixels = space::pixels(\"linf\");
+    let walk = search::bim(#{ steps: 12, step: 0.01 });
+    let ways = search::adam(#{ lr: 0.05, steps: 12, first_radius: 0.5, increment: 0.2 });
+";
+
+/// By name a script, and how many steps are asked for again at least; none where nothing may be recorded.
+const STEPS: [(&str, &str, f64); 10] = [
+    (
+        "a curve",
+        "let c = tolerance::measure(f, ds, #{ space: pixels, search: walk }); [c.accuracy, c.mi, c.margin]",
+        8.0,
+    ),
+    (
+        "a curve in two batches",
+        "rows.call(examine(f, ds, #{ space: pixels, search: walk, batch: 40, at_steps: [3, 12] }))",
+        8.0,
+    ),
+    (
+        "towards the least likely",
+        "rows.call(examine(f, ds, #{ space: pixels, search: walk, objective: objective::least_likely() }))",
+        8.0,
+    ),
+    (
+        "labels that are followed",
+        "rows.call(examine(f, ds, #{ space: pixels, search: walk, objective: objective::top(3).loss(\"margin\") }))",
+        8.0,
+    ),
+    (
+        "a search of activations",
+        "rows.call(examine(r, seeds, #{ space: space::latent(g), search: ways, objective: objective::shift(1) }))",
+        4.0,
+    ),
+    (
+        "a training",
+        "let m = model::train(ds, #{ arch: layers, epochs: 4, batch: 16, seed: 3 }); [m.losses, m.logits(ds).to(\"cpu\").values()]",
+        6.0,
+    ),
+    ("a training that drops numbers", "model::train(ds, #{ arch: drops, epochs: 3, batch: 20, seed: 3 }).losses", 0.0),
+    (
+        "a generator's training",
+        "images.call(generator::train(large, #{ steps: 12, critic_steps: 2, batch: 8, note: 100, seed: 3 }))",
+        12.0,
+    ),
+    (
+        "a finetuning",
+        "images.call(generator::finetune(g, r, large, #{ steps: 20, batch: 8, note: 100, rate: 0.5, online: 0.01, average: 0.9, seed: 1 }))",
+        12.0,
+    ),
+    (
+        "averages",
+        "rows.call(examine(f.smoothed(#{ sigma: 0.1, draws: 2, seed: 1 }), ds, #{ space: pixels, search: walk }))",
+        0.0,
+    ),
+];
+
+/// By name, what came of the scripts, and how many steps were asked for again.
+pub fn of_all(device: &str) -> Json {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut session, counter) = (session(device, folder.path()), Counter::here());
+    let mut run = |text: &str| {
+        session.evaluate("recorded", text).unwrap_or_else(|error| panic!("{}", error.render(false))).json()
+    };
+    run(&format!("{BEFORE} ()"));
+    let of = |(name, text, _): &(&str, &str, f64)| {
+        let before = counter.replays();
+        let value = run(text);
+        (name.to_string(), json!([value, counter.replays() - before]))
+    };
+    Json::Object(STEPS.iter().map(of).collect())
+}
+
+#[test]
+fn recorded_steps_come_to_what_they_are_recorded_of() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let as_written = ask(stand_in, "recorded", "cuda", &[("VIVA_RECORD", "0")]);
+    let recorded = ask(stand_in, "recorded", "cuda", &[]);
+    // One that gives other numbers than the step is found out, and not asked again.
+    let stale = ask(stand_in, "recorded", "cuda", &[("FAKECUDA_STALE", "1")]);
+    for (name, _, least) in STEPS {
+        let number = |of: &Json| of[name][1].as_f64().unwrap();
+        assert_eq!(recorded[name][0], as_written[name][0], "{name}");
+        assert_eq!(stale[name][0], as_written[name][0], "{name}, by recordings that are wrong");
+        assert_eq!(number(&as_written), 0.0, "{name}");
+        let enough = if least == 0.0 { number(&recorded) == 0.0 } else { number(&recorded) >= least };
+        assert!(enough, "{name}: {} of at least {least} steps", number(&recorded));
+        assert!(number(&stale) <= 6.0, "{name}: {} steps by recordings that are wrong", number(&stale));
+    }
+}
