@@ -295,7 +295,7 @@ impl Counter {
         Self(libloading::os::unix::Library::this())
     }
 
-    fn waits(&self) -> f64 {
+    pub fn waits(&self) -> f64 {
         // SAFETY: the stand-in's functions, with these types.
         unsafe { self.0.get::<unsafe extern "C" fn() -> u64>(b"fakecuda_waits\0").unwrap()() as f64 }
     }
@@ -303,12 +303,6 @@ impl Counter {
     fn kernels(&self) -> f64 {
         // SAFETY: as above.
         unsafe { self.0.get::<unsafe extern "C" fn() -> u64>(b"fakecuda_kernels\0").unwrap()() as f64 }
-    }
-
-    /// Recordings that were asked for.
-    pub fn replays(&self) -> f64 {
-        // SAFETY: as above.
-        unsafe { self.0.get::<unsafe extern "C" fn() -> u64>(b"fakecuda_replays\0").unwrap()() as f64 }
     }
 
     /// Of an operation.

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>

@@ -6,12 +6,13 @@
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
+use std::panic::resume_unwind;
 use std::time::Instant;
 
 use tch::{Device, Kind};
 
 use super::device::{recording, wait_for};
-use super::{Error, Result, Tensor, attempt};
+use super::{Error, Result, Tensor, attempt, caught, copied};
 
 /// What a step gives of its inputs. Whatever else it reads must lie on the device, at the same place in every call.
 pub type StepWork<'a> = &'a dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>;
@@ -83,15 +84,7 @@ impl RecordedStep {
         given.iter().map(|lent| self.own(lent)).collect()
     }
 
-    /// Of what was lent last, one for good.
-    pub fn own(&self, lent: &Tensor) -> Result<Tensor> {
-        match self.stage {
-            RecordingStage::Made(_) => Ok(tch::no_grad(|| lent.f_detach_copy())?),
-            _ => Ok(lent.shallow_clone()),
-        }
-    }
-
-    /// The same, for the time until it is asked for again. `changed`: what the work changes in place; `begin` puts random numbers where they
+    /// As [`Self::run`], for the time until it is asked for again. `changed`: what the work changes in place; `begin` puts random numbers where they
     /// begin once more.
     pub fn lent(
         &mut self,
@@ -135,6 +128,14 @@ impl RecordedStep {
         }
         work(&own())
     }
+
+    /// Of what was lent last, one for good.
+    pub fn own(&self, lent: &Tensor) -> Result<Tensor> {
+        match self.stage {
+            RecordingStage::Made(_) => copied(lent),
+            _ => Ok(lent.shallow_clone()),
+        }
+    }
 }
 
 impl Replayable {
@@ -154,9 +155,10 @@ fn recorded(
     work: StepWork,
 ) -> Result<(Vec<Tensor>, Option<Replayable>)> {
     let own = || inputs.iter().map(|input| input.shallow_clone()).collect::<Vec<_>>();
+    let copies = |of: &[Tensor]| of.iter().map(copied).collect::<Result<Vec<_>>>();
     let (places, before) = (copies(&own())?, copies(changed)?);
     wait_for(inputs[0].device())?;
-    let found = Recording::of(&places, work);
+    let found = Recording::of(&places, work)?;
     begin();
     let Some((recording, outputs)) = found else { return Ok((work(&own())?, None)) };
     let mut made = Replayable { recording, layout, inputs: places, outputs, uses: 0, others: 0 };
@@ -171,10 +173,6 @@ fn recorded(
         Err(_) => false,
     };
     Ok((given, trusted.then_some(made)))
-}
-
-fn copies(of: &[Tensor]) -> Result<Vec<Tensor>> {
-    tch::no_grad(|| of.iter().map(|t| Ok(t.f_detach_copy()?)).collect())
 }
 
 fn same_bits<'t>(pairs: impl Iterator<Item = (&'t Tensor, &'t Tensor)>) -> Result<bool> {
@@ -225,30 +223,36 @@ impl Recording {
     /// What a work gives on the stream beside the usual one, and whether the device waited for the host most of the time.
     fn watch<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(T, bool)> {
         wait_for(self.device)?;
-        self.call(viva_recording_go_beside)?;
         let start = Instant::now();
-        let given = attempt(work);
-        let asked = start.elapsed();
-        self.call(viva_recording_come_back)?;
+        let (given, asked) = self.beside(|| (attempt(work), start.elapsed()))?;
         wait_for(self.device)?;
         let left = start.elapsed().saturating_sub(asked);
         Ok((given?, left < asked / 2))
     }
 
+    /// Does work on that stream; whatever becomes of it, this thread is back on the usual one.
+    fn beside<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
+        self.call(viva_recording_go_beside)?;
+        let done = caught(work);
+        self.call(viva_recording_come_back)?;
+        Ok(done.unwrap_or_else(|panic| resume_unwind(panic)))
+    }
+
     /// A recording of a work on these inputs, and where what it gives will lie; `None` where it can't be recorded.
-    fn of(inputs: &[Tensor], work: StepWork) -> Option<(Self, Vec<Tensor>)> {
-        let made = Self::new(inputs.first()?.device())?;
-        made.call(viva_recording_go_beside).ok()?;
-        let outputs = made.call(viva_recording_begin).and_then(|()| {
-            let outputs = recording(|| attempt(|| work(inputs)));
-            let ended = made.call(viva_recording_end);
-            if ended.is_err() {
-                NEVER_MORE.set(true);
-            }
-            ended.and(outputs)
-        });
-        made.call(viva_recording_come_back).ok()?;
-        Some((made, outputs.ok()?))
+    fn of(inputs: &[Tensor], work: StepWork) -> Result<Option<(Self, Vec<Tensor>)>> {
+        let Some(made) = Self::new(inputs[0].device()) else { return Ok(None) };
+        let outputs = made.beside(|| made.record(inputs, work))?;
+        Ok(outputs.ok().map(|outputs| (made, outputs)))
+    }
+
+    fn record(&self, inputs: &[Tensor], work: StepWork) -> Result<Vec<Tensor>> {
+        self.call(viva_recording_begin)?;
+        let outputs = recording(|| caught(|| attempt(|| work(inputs))));
+        let ended = self.call(viva_recording_end);
+        if ended.is_err() {
+            NEVER_MORE.set(true);
+        }
+        ended.and(outputs.unwrap_or_else(|panic| resume_unwind(panic)))
     }
 
     fn replay(&self) -> Result<()> {

@@ -54,6 +54,11 @@ pub fn with_stream<T>(seed: u64, part: u64, work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// A copy that no graph leads to. libtorch's `detach_copy` has a graph of its own where the tensor asks for gradients.
+pub fn copied(tensor: &Tensor) -> Result<Tensor> {
+    Ok(tensor.f_detach()?.f_detach_copy()?)
+}
+
 /// Inside of `with_stream`: its beginning again.
 pub fn restart_stream(seed: u64, part: u64) {
     with_stream(seed, part, || ());
@@ -142,4 +147,18 @@ pub fn in_parallel<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
     };
     drop(held);
     Ok(pool.install(work))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_ask_for_no_gradients_and_have_memory_of_their_own() -> Result<()> {
+        let own = Tensor::zeros([3], (tch::Kind::Float, Device::Cpu)).set_requires_grad(true);
+        let copy = copied(&own)?;
+        assert!(!copy.requires_grad() && copy.data_ptr() != own.data_ptr() && own.requires_grad());
+        assert!(own.f_detach_copy()?.requires_grad(), "libtorch's own has a graph");
+        Ok(())
+    }
 }

@@ -23,7 +23,7 @@ pub use sequential::{Plan, Sequential, Squash};
 use tch::{Device, Kind};
 
 use crate::core::{
-    Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, attempt, normal_within_two_deviations,
+    Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, attempt, copied, normal_within_two_deviations,
     on_device, room, with_stream,
 };
 use crate::model::weights::{self, Weights};
@@ -124,7 +124,7 @@ fn untrainable() -> Error {
 /// Copies of a network's tensors by name, on a device.
 fn copies(visit: &dyn Fn(&mut NetworkVisitor), device: Device) -> Result<Weights> {
     let mut all = vec![];
-    visit(&mut |name, tensor, _| all.push((name, tensor.f_detach_copy())));
+    visit(&mut |name, tensor, _| all.push((name, copied(tensor))));
     all.into_iter().map(|(name, copy)| Ok((name, on_device(&copy?, device)?))).collect()
 }
 

@@ -370,7 +370,7 @@ impl Model {
     }
 
     /// Whether all that a batch's scores are worked out of lies where it lies as long as there is the model: layers and their tensors.
-    pub fn stays(&self) -> bool {
+    pub fn stays_in_place(&self) -> bool {
         self.network.module().is_some()
     }
 

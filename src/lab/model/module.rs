@@ -7,7 +7,7 @@ use super::layer::{Layer, Mode, Node, Shape, Sharing, Site, join};
 use super::memory_format::channels_last;
 use super::supply::{Fresh, Loaded, Supply, UnitNorm, check_names};
 use super::weights::Weights;
-use crate::core::{Digest, Error, Result, Tensor, on_device};
+use crate::core::{Digest, Error, Result, Tensor, copied, on_device};
 
 /// How the weights of a fresh network are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -118,7 +118,7 @@ impl Module {
     pub fn copy_on(&self, device: Device) -> Result<Self> {
         let mut weights = Weights::new();
         for (name, tensor) in self.state() {
-            weights.insert(name, on_device(&tensor.f_detach_copy()?, device)?);
+            weights.insert(name, on_device(&copied(&tensor)?, device)?);
         }
         Self::build(&self.layers, self.input, device, &mut Loaded::new(weights, device))
     }
@@ -182,24 +182,19 @@ impl Module {
 
     /// The parameters that an optimiser changes.
     pub fn parameters(&self) -> Vec<Tensor> {
-        let mut parameters = Vec::new();
-        self.visit(&mut |_, tensor, learns| {
-            if learns {
-                parameters.push(tensor.shallow_clone());
-            }
-        });
-        parameters
+        self.tensors(true)
     }
 
     /// What a forward pass in training changes: the statistics of batch norm.
     pub fn statistics(&self) -> Vec<Tensor> {
-        let mut statistics = Vec::new();
-        self.visit(&mut |_, tensor, learns| {
-            if !learns {
-                statistics.push(tensor.shallow_clone());
-            }
-        });
-        statistics
+        self.tensors(false)
+    }
+
+    /// Those that gradients change, or the others.
+    fn tensors(&self, learning: bool) -> Vec<Tensor> {
+        let mut tensors = Vec::new();
+        self.visit(&mut |_, tensor, learns| tensors.extend((learns == learning).then(|| tensor.shallow_clone())));
+        tensors
     }
 
     pub fn parameter_count(&self) -> usize {

@@ -365,7 +365,7 @@ impl<'a> Along<'a> {
         let half = examined::halved(self.cx, self.size());
         (self.batch, self.held) = (half, None);
         self.ahead.read_fewer(half);
-        self.recorded.iter().for_each(|recorded| recorded.wants(None));
+        self.recorded.iter().for_each(|recorded| recorded.forget());
         let Some(slots) = &mut self.slots else { return Ok(()) };
         for log in slots.of.drain(half..).flatten().rev() {
             self.waiting.push_front(log.case);

@@ -57,7 +57,8 @@ pub(super) struct PointsAndSlope {
 impl RecordedSlope {
     /// `None` where what a step reads may lie elsewhere in the next one, as with the user's own code.
     pub fn of(plan: &Examination, points: Option<&dyn Differentiable>, device: Device) -> Option<Self> {
-        let stays = points.is_some_and(|points| points.flows() && points.stays()) && plan.model.stays();
+        let stays =
+            points.is_some_and(|points| points.flows() && points.stays_in_place()) && plan.model.stays_in_place();
         stays.then(|| Self { recorded: RefCell::new(RecordedStep::on(device)), last: Cell::new(None) })
     }
 
@@ -66,6 +67,11 @@ impl RecordedSlope {
         if self.last.replace(slope) != slope {
             self.recorded.borrow_mut().forget();
         }
+    }
+
+    /// Lets go of what is recorded, and its memory.
+    pub fn forget(&self) {
+        self.wants(None);
     }
 
     /// Scores and slope at these points, where the last step wanted one.

@@ -182,7 +182,7 @@ impl Differentiable for Latent {
         Ok(Tensor::f_zeros([rows.size()[0], self.sizes().iter().sum()], (rows.kind(), rows.device()))?)
     }
 
-    fn stays(&self) -> bool {
+    fn stays_in_place(&self) -> bool {
         self.generator.is_of_layers()
     }
 

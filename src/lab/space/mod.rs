@@ -172,7 +172,7 @@ pub trait Differentiable {
     }
 
     /// Whether what `draw` reads but for its arguments lies where it lay as long as there is the space.
-    fn stays(&self) -> bool {
+    fn stays_in_place(&self) -> bool {
         false
     }
 

@@ -212,7 +212,7 @@ impl Differentiable for Pixels {
         Ok(Some(self.changed(base, &drawn, radii)?))
     }
 
-    fn stays(&self) -> bool {
+    fn stays_in_place(&self) -> bool {
         true
     }
 

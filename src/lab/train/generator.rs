@@ -18,12 +18,13 @@ use super::images::{TrainingImages, index};
 use super::student::Student;
 use super::unread::Unread;
 use crate::core::{
-    Cx, Digest, Error, Graph, LongCall, Object, Result, State, Value, all_finite, attempt, gradients, number,
+    Cx, Digest, Error, Graph, LongCall, Object, Result, State, Value, all_finite, attempt, copied, gradients, number,
     on_device, random, with_stream,
 };
 use crate::data::Dataset;
 use crate::generator::{
-    Discriminator, Generator, History, Judge, Judgement, Network, Sense, digest, latents_in_stream, ordinary,
+    Discriminator, Generator, History, Judge, Judgement, Network, NetworkVisitor, Sense, digest, latents_in_stream,
+    ordinary,
 };
 use crate::model::{Mode, Model};
 use crate::optimiser::{Optimiser, Rule};
@@ -160,13 +161,14 @@ fn average(averaged: &dyn Network, network: &dyn Network, keep: f64) -> Result<(
     })
 }
 
-fn parameters(visit: &dyn Fn(&mut crate::generator::NetworkVisitor)) -> Vec<Tensor> {
+fn parameters(visit: &dyn Fn(&mut NetworkVisitor)) -> Vec<Tensor> {
+    tensors_of(visit, true)
+}
+
+/// Those that gradients change, or the others, which forward passes in training do.
+fn tensors_of(visit: &dyn Fn(&mut NetworkVisitor), learning: bool) -> Vec<Tensor> {
     let mut all = vec![];
-    visit(&mut |_, tensor, learns| {
-        if learns {
-            all.push(tensor.shallow_clone());
-        }
-    });
+    visit(&mut |_, tensor, learns| all.extend((learns == learning).then(|| tensor.shallow_clone())));
     all
 }
 
@@ -734,7 +736,7 @@ impl GeneratorTraining<'_> {
         state.extend(self.tensors()?);
         for (part, optimiser) in self.optimisers() {
             for (name, tensor) in optimiser.state().1 {
-                state.push((format!("{part}.{name}"), tensor.f_detach_copy()?));
+                state.push((format!("{part}.{name}"), copied(&tensor)?));
             }
         }
         Ok(state)
@@ -765,9 +767,9 @@ impl GeneratorTraining<'_> {
         state
     }
 
-    /// Copies of all networks' tensors, which no graph leads to: it would keep the ends of others' alive.
+    /// Copies of all networks' tensors.
     fn tensors(&self) -> Result<State> {
-        tch::no_grad(|| self.shared().into_iter().map(|(name, tensor)| Ok((name, tensor.f_detach_copy()?))).collect())
+        self.shared().into_iter().map(|(name, tensor)| Ok((name, copied(&tensor)?))).collect()
     }
 
     /// Gives all networks tensors that `tensors` answered.

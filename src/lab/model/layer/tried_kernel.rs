@@ -26,11 +26,11 @@ thread_local! {
 }
 
 impl TriedKernel {
-    /// What it does beside its numbers, and the weights that it will be given, of which the layout counts.
+    /// What it does beside its numbers, and the weights that it will be given, of which layout and device count.
     pub fn of(what: &str, weights: &[&Tensor]) -> Self {
         let layouts: Vec<String> = weights
             .iter()
-            .map(|w| format!("{:?} {:?} {:?} {}", w.size(), w.stride(), w.kind(), w.data_ptr() as usize % 16))
+            .map(|w| format!("{:?}", (w.size(), w.stride(), w.kind(), w.device(), w.data_ptr() as usize % 16)))
             .collect();
         Self(OF_ALL.with_borrow_mut(|all| all.entry(format!("{what}; {}", layouts.join("; "))).or_default().clone()))
     }

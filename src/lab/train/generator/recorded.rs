@@ -3,9 +3,9 @@
 
 use tch::{Device, Tensor};
 
-use super::{DrawnAhead, GeneratorTraining, Learnt, RealBatch};
-use crate::core::{Error, RecordedStep, Result, attempt, random, restart_stream, uploads, with_stream};
-use crate::generator::{Network, Sense, drawn_by, latents_in_stream};
+use super::{DrawnAhead, GeneratorTraining, Learnt, RealBatch, tensors_of};
+use crate::core::{Error, RecordedStep, Result, attempt, copied, random, restart_stream, uploads, with_stream};
+use crate::generator::{Sense, drawn_by, latents_in_stream};
 use crate::model::{Mode, Model};
 use crate::train::penalty_shares;
 
@@ -30,7 +30,8 @@ impl Recordings {
     pub fn on<'a>(device: Device, mut models: impl Iterator<Item = &'a Model>) -> Self {
         let fresh = || std::array::from_fn(|_| RecordedStep::on(device));
         let (judged, learnt): ([RecordedStep; 2], [RecordedStep; 2]) = (fresh(), fresh());
-        let may = if judged[0].may_be() && models.all(Model::stays) { MayRecord::Perhaps } else { MayRecord::Never };
+        let may =
+            if judged[0].may_be() && models.all(Model::stays_in_place) { MayRecord::Perhaps } else { MayRecord::Never };
         Self { judged, learnt, may }
     }
 
@@ -44,13 +45,6 @@ impl Recordings {
             self.may = MayRecord::Now;
         }
     }
-}
-
-/// Tensors that a forward pass in training changes.
-fn statistics(network: &dyn Network) -> Vec<Tensor> {
-    let mut all = vec![];
-    network.visit(&mut |_, tensor, learns| all.extend((!learns).then(|| tensor.shallow_clone())));
-    all
 }
 
 impl GeneratorTraining<'_> {
@@ -87,9 +81,7 @@ impl GeneratorTraining<'_> {
             };
             let mut inputs = vec![&real.images, &real.labels, &latents];
             inputs.extend(&share);
-            let own = statistics(&*self.network);
-            let mut changed: Vec<Tensor> = own.iter().map(Tensor::shallow_clone).collect();
-            self.judge.visit(&mut |_, tensor, learns| changed.extend((!learns).then(|| tensor.shallow_clone())));
+            let own = self.statistics();
             let mut step = std::mem::replace(&mut self.recordings.judged[usize::from(keeps)], RecordedStep::never());
             let work = |inputs: &[Tensor]| {
                 let [images, labels, latents, share @ ..] = inputs else { return Err(Error::internal("no batch")) };
@@ -99,9 +91,7 @@ impl GeneratorTraining<'_> {
                 let drawn = match keeps {
                     // The generator's own step changes its statistics.
                     true => {
-                        let before: Vec<Tensor> = tch::no_grad(|| {
-                            own.iter().map(Tensor::f_detach_copy).collect::<std::result::Result<_, _>>()
-                        })?;
+                        let before = own.iter().map(copied).collect::<Result<Vec<_>>>()?;
                         let drawn = draw()?.f_detach()?;
                         tch::no_grad(|| {
                             own.iter().zip(&before).try_for_each(|(now, before)| now.shallow_clone().f_copy_(before))
@@ -114,7 +104,7 @@ impl GeneratorTraining<'_> {
                 let gradients = self.judge_gradients(&loss)?;
                 Ok(std::iter::once(loss.f_detach()?).chain(gradients).collect())
             };
-            let found = attempt(|| step.lent(&inputs, &changed, &|| restart_stream(seed, part), &work));
+            let found = attempt(|| step.lent(&inputs, &self.changed(), &|| restart_stream(seed, part), &work));
             self.recordings.judged[usize::from(keeps)] = step;
             let mut found = found?;
             let loss = self.recordings.judged[usize::from(keeps)].own(&found.remove(0))?;
@@ -129,8 +119,6 @@ impl GeneratorTraining<'_> {
         let seed = self.settings.seed;
         let rate = self.settings.attack.as_ref().map_or(0.0, |attack| attack.rate);
         let kind = usize::from(rand::Rng::gen_bool(&mut random(seed, step), rate));
-        let mut changed = statistics(&*self.network);
-        self.judge.visit(&mut |_, tensor, learns| changed.extend((!learns).then(|| tensor.shallow_clone())));
         let mut recorded = std::mem::replace(&mut self.recordings.learnt[kind], RecordedStep::never());
         let work = |inputs: &[Tensor]| {
             let [latents, labels] = inputs else { return Err(Error::internal("no batch")) };
@@ -142,7 +130,7 @@ impl GeneratorTraining<'_> {
             Ok([loss.f_detach()?, drawn.images.f_detach()?].into_iter().chain(gradients).collect())
         };
         let again = || restart_stream(seed, 2 * step);
-        let found = attempt(|| recorded.lent(&[latents, labels], &changed, &again, &work));
+        let found = attempt(|| recorded.lent(&[latents, labels], &self.changed(), &again, &work));
         self.recordings.learnt[kind] = recorded;
         let mut found = found?;
         let loss = self.recordings.learnt[kind].own(&found.remove(0))?;
@@ -150,6 +138,16 @@ impl GeneratorTraining<'_> {
         let mut noted = [f64::NAN; 7];
         noted[0] = (step + 1) as f64;
         Ok(Learnt { noted, loss, gradients: found, drawn })
+    }
+
+    /// What the generator's forward passes change.
+    fn statistics(&self) -> Vec<Tensor> {
+        tensors_of(&|see| self.network.visit(see), false)
+    }
+
+    /// What those of both networks change.
+    fn changed(&self) -> Vec<Tensor> {
+        self.statistics().into_iter().chain(tensors_of(&|see| self.judge.visit(see), false)).collect()
     }
 
     /// Steps go as they are written from here on.
