@@ -321,16 +321,16 @@ fn learned() -> Session {
 #[test]
 fn perturbed_tests_fool_the_classifier_and_are_the_same_seeds_for_all() {
     let checks = r#"
-    let how = #{ n: 12, layers: 0..3, samples: 100, steps: 600, increment: 0.06, polish: 40, oracle: [h], seed: 3 };
+    let how = #{ n: 8, layers: 0..3, samples: 60, steps: 600, increment: 0.06, polish: 40, oracle: [h], seed: 3 };
     let p = generator::perturb(g, f, how);
-    if p.images.len() < 11 || p.images.len() != p.kept.len() { throw `${p}`; }
+    if p.images.len() < 7 || p.images.len() != p.kept.len() { throw `${p}`; }
     let read = f.predict(p.images).values();
     if read != p.predictions || read != p.targets { throw `read ${read}, targets ${p.targets}`; }
     if f.accuracy(p.originals) != 1.0 || h.accuracy(p.seeds) != 1.0 { throw "seeds that were to be left out"; }
     let share = h.accuracy(p.images);
     if p.judged_by != `${h.name} (${h.hash})` || !`${p}`.contains("label kept by") { throw `${p}`; }
     if (share - p.kept_share).abs() > 1e-9 || p.kept_lo > share || p.kept_hi < share { throw `${share} kept, not ${p.kept_share}`; }
-    if p.drawn != p.misread + p.rejected + 12 { throw `${p}`; }
+    if p.drawn != p.misread + p.rejected + 8 { throw `${p}`; }
     // Seeds are those of g.sample, and another classifier gets the same targets for them.
     let sample = g.sample(#{ n: p.drawn, seed: 3 });
     let taken = 0;
@@ -338,14 +338,14 @@ fn perturbed_tests_fool_the_classifier_and_are_the_same_seeds_for_all() {
         let right = f.predict(sample.select([i])).values()[0] == i % 10 && h.predict(sample.select([i])).values()[0] == i % 10;
         if right { taken += 1; }
     }
-    if taken != 12 { throw `${taken} seeds`; }
+    if taken != 8 { throw `${taken} seeds`; }
     how.oracle = [f];
     let q = generator::perturb(g, h, how);
-    if q.seeds.len() == 12 && (q.transcript.column("target") != p.transcript.column("target")) { throw "other targets"; }
+    if q.seeds.len() == 8 && (q.transcript.column("target") != p.transcript.column("target")) { throw "other targets"; }
     p.share
     "#;
     let value = learned().evaluate("checks", checks).map_err(|e| e.render(false));
-    assert!(matches!(value, Ok(Value::Float(share)) if share > 0.9), "{:?}", value.map(|v| v.summary()));
+    assert!(matches!(value, Ok(Value::Float(share)) if share > 0.8), "{:?}", value.map(|v| v.summary()));
 }
 
 #[test]

@@ -44,6 +44,7 @@ fn does_a_task() {
         None if task == "batches" => batches(&device),
         None if task == "fused" => fused(&device),
         None if task == "recorded" => recorded::of_all(&device),
+        None if task == "recorded-in-part" => recorded::of_some(&device),
         None if task == "waits" => waits::of_all(&device),
         Some(("waits", words)) => waits::of_one(&device, words),
         _ => panic!("no task {task:?}"),
@@ -51,30 +52,35 @@ fn does_a_task() {
     std::fs::write(std::env::var(ANSWER).unwrap(), answer.to_string()).unwrap();
 }
 
-/// What a network answers whose convolutions have a sum and rectifiers behind them, and how often one kernel did more than one of these: as
-/// images are scored, once more, along gradients, and in a training.
+/// What networks answer whose convolutions have a sum and rectifiers behind them, or which have attention, and how often one kernel did more than
+/// one of these: as images are scored, once more, along gradients, and in a training.
 fn fused(device: &str) -> Json {
     let folder = tempfile::tempdir().unwrap();
     let (mut session, counter) = (session(device, folder.path()), waits::Counter::here());
-    let both = [c"cudnn_convolution_relu", c"cudnn_convolution_add_relu"];
+    let kernels = [c"cudnn_convolution_relu", c"cudnn_convolution_add_relu", c"_scaled_dot_product_flash_attention"];
     let mut calls = |text: &str| {
-        let before = both.map(|name| counter.calls(name));
+        let before = kernels.map(|name| counter.calls(name));
         let value = session.evaluate("fused", text).unwrap_or_else(|error| panic!("{}", error.render(false))).json();
-        (value, [0, 1].map(|i| counter.calls(both[i]) - before[i]))
+        (value, [0, 1, 2].map(|i| counter.calls(kernels[i]) - before[i]))
     };
     calls(
         "let ds = data::glyphs(#{ n: 64, size: 20, channels: 3, seed: 1 });
          let body = [net::conv(6, 3, #{ pad: 1, bias: false }), net::batch_norm(), net::relu(), net::conv(6, 1)];
-         let arch = [net::conv(6, 3, #{ stride: 2, pad: 1 }), net::relu(), net::conv(6, 3, #{ dilation: 2, pad: 1, bias: false }),
+         let convolutions = [net::conv(6, 3, #{ stride: 2, pad: 1 }), net::relu(), net::conv(6, 3, #{ dilation: 2, pad: 1, bias: false }),
              net::batch_norm(), net::max_pool(2), net::relu(), net::residual(body), net::relu(), net::flatten(), net::linear(10)];
-         let f = model::train(ds, #{ arch: arch, epochs: 1, batch: 16, seed: 1 });
+         let tokens = [net::patches(8, 5), net::class_token(), net::positions(), net::residual([net::layer_norm(), net::attention(2)]),
+             net::first_token(), net::linear(10)];
          let walk = search::bim(#{ steps: 3, step: 0.01 }); ()",
     );
-    let scored = "f.logits(ds).to(\"cpu\").values()";
-    let ((answers, first), (others, again)) = (calls(scored), calls(scored));
-    let (_, walked) = calls("examine(f, ds, #{ space: space::pixels(\"l2\"), search: walk }).len()");
-    let (_, trained) = calls("model::train(ds, #{ from: f, epochs: 1, batch: 64, seed: 2 }).classes");
-    json!({ "answers": answers, "same": answers == others, "first": first, "again": again, "walked": walked, "trained": trained })
+    let found = ["convolutions", "tokens"].map(|layers| {
+        calls(&format!("let f = model::train(ds, #{{ arch: {layers}, epochs: 1, batch: 16, seed: 1 }}); ()"));
+        let scored = "f.logits(ds).to(\"cpu\").values()";
+        let ((answers, first), (others, again)) = (calls(scored), calls(scored));
+        let (_, walked) = calls("examine(f, ds, #{ space: space::pixels(\"l2\"), search: walk }).len()");
+        let (_, trained) = calls("model::train(ds, #{ from: f, epochs: 1, batch: 64, seed: 2 }).classes");
+        json!({ "answers": answers, "same": answers == others, "calls": [first, again, walked, trained] })
+    });
+    json!(found)
 }
 
 /// A session whose calls work on the device, in a folder.

@@ -1,9 +1,11 @@
 //! Self-attention: every token becomes a mean over all, weighted by how well they answer it (Vaswani et al. 2017, Section 3.2).
 
 use serde::{Deserialize, Serialize};
+use tch::Device;
 
 use super::step::{Mode, Node, See, Step, detached, node};
 use super::text::{call, count};
+use super::tried_kernel::TriedKernel;
 use super::{Kind, Layer, Shape, Site, join};
 use crate::core::{Error, Result, Tensor};
 use crate::model::supply::Init;
@@ -89,20 +91,57 @@ struct AttentionWeights {
     names: Names,
 }
 
+impl AttentionWeights {
+    /// What becomes of tokens, by a way to mix what they ask, are asked and tell, which lies side by side: `N x tokens x 3 numbers` give
+    /// `N x heads x tokens x numbers`.
+    fn mixed(&self, x: &Tensor, mix: &dyn Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
+        if x.dim() != 3 {
+            return Err(Error::model(format!("attention wants tokens, got {:?}", x.size())));
+        }
+        let all = x.f_linear(&self.in_weight, Some(&self.in_bias))?;
+        let mixed = mix(&all)?.f_transpose(1, 2)?.f_flatten(2, 3)?;
+        Ok(mixed.f_linear(&self.out_weight, Some(&self.out_bias))?)
+    }
+
+    /// Queries, keys and values of all heads.
+    fn parts(&self, all: &Tensor) -> Result<[Tensor; 3]> {
+        let all = all.f_unflatten(2, [3, self.heads, -1].as_slice())?.f_permute([2, 0, 3, 1, 4])?;
+        Ok([all.f_select(0, 0)?, all.f_select(0, 1)?, all.f_select(0, 2)?])
+    }
+
+    /// softmax(q k' / sqrt(d)) v
+    fn step_by_step(&self, all: &Tensor) -> Result<Tensor> {
+        let [q, k, v] = self.parts(all)?;
+        let each = q.size()[3] as f64;
+        let answers = q.f_mul_scalar(each.sqrt().recip())?.f_matmul(&k.f_transpose(-2, -1)?)?;
+        Ok(answers.f_softmax(-1, all.kind())?.f_matmul(&v)?)
+    }
+
+    /// The same in one kernel, which holds the answers of a few tokens at a time.
+    fn at_once(&self, all: &Tensor) -> Result<Tensor> {
+        let [q, k, v] = self.parts(all)?;
+        Ok(Tensor::f_scaled_dot_product_attention(&q, &k, &v, None::<&Tensor>, 0.0, false, None, false)?)
+    }
+
+    /// With other tensors.
+    fn with(&self, of: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Self> {
+        Ok(Self {
+            in_weight: of(&self.in_weight)?,
+            in_bias: of(&self.in_bias)?,
+            out_weight: of(&self.out_weight)?,
+            out_bias: of(&self.out_bias)?,
+            ..*self
+        })
+    }
+}
+
 impl Step for AttentionWeights {
     fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
-        let [n, count, wide] = x.size()[..] else {
-            return Err(Error::model(format!("attention wants tokens, got {:?}", x.size())));
-        };
-        let each = wide / self.heads;
-        let all = x.f_linear(&self.in_weight, Some(&self.in_bias))?;
-        let all = all.f_reshape([n, count, 3, self.heads, each])?.f_permute([2, 0, 3, 1, 4])?;
-        let (q, k, v) = (all.f_select(0, 0)?, all.f_select(0, 1)?, all.f_select(0, 2)?);
-        // softmax(q k' / sqrt(d)) v
-        let answers = q.f_mul_scalar((each as f64).sqrt().recip())?.f_matmul(&k.f_transpose(-2, -1)?)?;
-        let mixed = answers.f_softmax(-1, x.kind())?.f_matmul(&v)?;
-        let mixed = mixed.f_transpose(1, 2)?.f_reshape([n, count, wide])?;
-        Ok(mixed.f_linear(&self.out_weight, Some(&self.out_bias))?)
+        self.mixed(x, &|all| match (all.device(), all.kind()) {
+            // Where it is several times as fast, and nobody asks for gradients.
+            (Device::Cpu, tch::Kind::BFloat16) => self.at_once(all),
+            _ => self.step_by_step(all),
+        })
     }
 
     fn visit(&self, at: &str, see: &mut See) {
@@ -113,16 +152,61 @@ impl Step for AttentionWeights {
     }
 
     fn frozen(&self, _: bool) -> Result<Option<Node>> {
-        Ok(Some(node(Self {
-            in_weight: detached(&self.in_weight)?,
-            in_bias: detached(&self.in_bias)?,
-            out_weight: detached(&self.out_weight)?,
-            out_bias: detached(&self.out_bias)?,
-            ..*self
-        })))
+        Ok(Some(node(self.with(detached)?)))
+    }
+
+    fn without_gradients(&self) -> Option<Node> {
+        let of = self.with(|tensor| Ok(tensor.shallow_clone())).ok()?;
+        let kernel = TriedKernel::of(&format!("attention of {} heads", self.heads), &[&self.in_weight]);
+        Some(node(AttentionAtOnce { of, kernel }))
     }
 
     fn gives_fresh(&self) -> bool {
         true
+    }
+}
+
+/// Attention in one kernel.
+struct AttentionAtOnce {
+    of: AttentionWeights,
+    kernel: TriedKernel,
+}
+
+impl Step for AttentionAtOnce {
+    fn forward(&self, x: &Tensor, _: Mode) -> Result<Tensor> {
+        let kernel = |all: &[&Tensor]| self.of.at_once(all[0]);
+        let layers = |all: &[&Tensor]| self.of.step_by_step(all[0]);
+        self.of.mixed(x, &|all| self.kernel.run(&[all], &[], &kernel, &layers))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_kernel_mixes_tokens_as_steps_do() -> Result<()> {
+        let draw = |sizes: &[i64]| Tensor::f_randn(sizes, (tch::Kind::Float, Device::Cpu));
+        let of = AttentionWeights {
+            in_weight: draw(&[48, 16])?,
+            in_bias: draw(&[48])?,
+            out_weight: draw(&[16, 16])?,
+            out_bias: draw(&[16])?,
+            heads: 4,
+            names: Names::Torch,
+        };
+        let all = draw(&[3, 21, 48])?;
+        let _ = all.f_get(1)?.f_get(20)?.f_narrow(0, 20, 1)?.f_fill_(f64::NAN)?;
+        let steps = of.step_by_step(&all)?;
+        assert_eq!((steps.size(), steps.f_get(1)?.isnan().any().int64_value(&[])), (vec![3, 4, 21, 4], 1));
+        for (kind, most) in [(tch::Kind::Float, 1e-5), (tch::Kind::BFloat16, 0.05)] {
+            let at_once = of.at_once(&all.f_to_kind(kind)?)?.f_to_kind(tch::Kind::Float)?;
+            assert!(
+                at_once.allclose(&steps, most, most, true),
+                "{kind:?}: {}",
+                (at_once - steps).abs().nan_to_num(0.0, 0.0, 0.0).max()
+            );
+        }
+        Ok(())
     }
 }

@@ -1,7 +1,8 @@
-//! Convolutions with what comes behind them, a sum and a rectifier, in one kernel each. A GPU then reads and writes what flows between layers
-//! once where it did so three times, which is most of what half precision takes.
+//! Networks in fewer kernels, for what has no gradients: a GPU does a convolution, the sum and the rectifier behind it in one, which reads
+//! and writes what flows between layers once in place of three times, most of what half precision takes. Other layers say themselves what they
+//! do in one.
 //!
-//! These kernels have no gradients, and libtorch does not tell them that they must be deterministic: each is tried before it is trusted.
+//! libtorch does not tell these kernels that they must be deterministic: each is tried before it is trusted.
 
 use super::convolution::Convolution;
 use super::sequence::in_sequence;
@@ -16,7 +17,9 @@ pub fn fused(of: &Node) -> Node {
         Sharing::Sequence(parts) => in_sequence(in_few_kernels(parts)),
         Sharing::Sum(branches) => node(FusedSum(each(&branches))),
         Sharing::Concat(branches) => node(FusedConcat(each(&branches))),
-        Sharing::Nothing | Sharing::Point(_) | Sharing::Window(..) => of.clone(),
+        Sharing::Nothing | Sharing::Point(_) | Sharing::Window(..) => {
+            of.without_gradients().unwrap_or_else(|| of.clone())
+        }
     }
 }
 

@@ -68,6 +68,11 @@ pub trait Step {
         false
     }
 
+    /// The same on a GPU in fewer kernels that have no gradients, where there are such.
+    fn without_gradients(&self) -> Option<Node> {
+        None
+    }
+
     /// What it does where that is one convolution.
     fn convolution(&self) -> Option<Convolution<'_>> {
         None
