@@ -479,6 +479,39 @@ fn functions_of_a_script_declare_their_options_as_well() {
     }
 }
 
+/// What the interpreter brings along is called as it can be; a script's own functions, and closures in maps, are its own.
+#[test]
+fn check_counts_the_arguments_of_built_in_functions() {
+    let session = session();
+    let said = |text: &str| -> Vec<(usize, String)> {
+        let found = check(&session, &session.compile("script", text).expect("a script"), text);
+        found.into_iter().map(|finding| (finding.line, finding.message)).collect()
+    };
+    let wrong =
+        said("let v = [1];\nprint(\"a\", v);\nv.push(1, 2, 3);\nv.insert(1);\nparse_int();\nprint(\"a\".to_upper(1))");
+    let want = [
+        (2, "print: got 2 arguments; it takes 0 or 1; one text with the values in it"),
+        (3, "push: got 3 arguments; it takes 1"),
+        (4, "insert: got 1 argument; it takes 2"),
+        (5, "parse_int: got 0 arguments; it takes 1 or 2"),
+        (6, "to_upper: got 1 argument; it takes 0"),
+    ];
+    assert_eq!(wrong.len(), want.len(), "{wrong:#?}");
+    for ((line, message), (wanted, words)) in wrong.iter().zip(want) {
+        assert!(*line == wanted && message.starts_with(words), "line {line}: {message}, not {words}");
+    }
+    for right in [
+        "fn push(a, b, c) { a + b + c } push(1, 2, 3)",
+        "fn push(a, b, c) { this + a + b + c } let x = 1; x.push(1, 2, 3)",
+        "let m = #{ push: |a, b, c| a + b + c }; m.push(1, 2, 3)",
+        "let v = [1, 2]; v.push(3); v.insert(0, 4); v.sort(|a, b| a - b); v.reduce(|a, b| a + b, 0); v.len() + len(v)",
+        "let t = \"a b\"; t.split(); t.split(\" \"); t.sub_string(0, 1); t.index_of(\"b\"); range(0, 4); range(0, 4, 2); print(); print(t)",
+        "data::glyphs(#{ n: 2 }).len() + [1, 2].map(|x| x).filter(|x| x > 1).len()",
+    ] {
+        assert!(said(right).is_empty(), "{right}: {:?}", said(right));
+    }
+}
+
 #[test]
 fn check_knows_what_functions_of_modules_and_scripts_declare() {
     let folder = tempfile::tempdir().expect("a temporary folder");

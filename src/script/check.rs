@@ -38,6 +38,15 @@ pub fn check_cell(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
         .collect_fn_metadata(None, |info| Some(info.metadata.name.to_string()), true)
         .into_iter()
         .collect();
+    let takes: BTreeSet<(String, usize)> = session
+        .engine()
+        .collect_fn_metadata(
+            None,
+            |info| info.namespace.is_empty().then(|| (info.metadata.name.to_string(), info.metadata.num_params)),
+            true,
+        )
+        .into_iter()
+        .collect();
     let mut signatures: BTreeMap<String, Vec<Vec<&str>>> = BTreeMap::new();
     for function in ast.iter_functions().filter(|function| !known.contains(function.name)) {
         signatures.entry(function.name.into()).or_default().push(function.params.clone());
@@ -86,13 +95,14 @@ pub fn check_cell(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
                     variables: &variables,
                     declared: &declared,
                     functions: &functions,
+                    takes: &takes,
                 };
                 check_call(call, *position, &script)
             }
             Some(ASTNode::Expr(Expr::MethodCall(call, position))) => {
                 let gone = former::method(&call.name).filter(|_| !scripts.contains(call.name.as_str()));
                 let own_method = scripts.contains(call.name.as_str()) || may_be_key(&code, &call.name);
-                if own_method { None } else { check_method(call, *position, &own, gone, session) }
+                if own_method { None } else { check_method(call, *position, (&own, &takes), gone, session) }
             }
             _ => None,
         };
@@ -242,6 +252,8 @@ struct Script<'s> {
     declared: &'s [Declared],
     /// Its own functions with the number of their parameters.
     functions: &'s BTreeSet<(String, usize)>,
+    /// The same of the engine's.
+    takes: &'s BTreeSet<(String, usize)>,
 }
 
 /// A call of a function of a module.
@@ -356,7 +368,15 @@ fn check_call(call: &FnCallExpr, position: Position, script: &Script) -> Option<
             format!("{name}: got {} argument{plural}; call it as {}", call.args.len(), ways.join(" or ")),
         );
     }
-    if script.own.contains(name) || script.variables.contains(name) || is_keyword(name) {
+    if script.variables.contains(name) {
+        return None;
+    }
+    let is_own = script.functions.iter().any(|(own, _)| own == name);
+    if let Some(what) = wrong_number(script.takes, name, call.args.len(), 0).filter(|_| !is_own) {
+        let hint = super::borrowed_names::in_function(name, &vec![""; call.args.len()]);
+        return at(position, format!("{what}{}", hint.map_or(String::new(), |hint| format!("; {hint}"))));
+    }
+    if script.own.contains(name) || is_keyword(name) {
         return None;
     }
     if let Some(hint) = super::borrowed_names::in_function(name, &[]) {
@@ -371,7 +391,7 @@ fn check_call(call: &FnCallExpr, position: Position, script: &Script) -> Option<
 fn check_method(
     call: &FnCallExpr,
     position: Position,
-    own: &BTreeSet<String>,
+    (own, takes): (&BTreeSet<String>, &BTreeSet<(String, usize)>),
     gone: Option<String>,
     session: &Session,
 ) -> Option<Finding> {
@@ -383,6 +403,12 @@ fn check_method(
     {
         return check_arguments(primitive, &call.args, 1, position);
     }
+    if methods.is_empty()
+        && gone.is_none()
+        && let Some(what) = wrong_number(takes, name, call.args.len(), 1)
+    {
+        return at(position, what);
+    }
     if !methods.is_empty() || gone.is_none() && own.contains(name) || is_keyword(name) {
         return None;
     }
@@ -391,6 +417,15 @@ fn check_method(
     let near = near.map_or(String::new(), |hint| format!("; {hint}"));
     let found = at(position, format!("no type has a method `{name}`{near}"))?;
     Some(Finding { method: Some(name.into()), ..found })
+}
+
+/// What is wrong with so many arguments for a function of the engine's, if none of that name takes as many behind its receiver.
+fn wrong_number(takes: &BTreeSet<(String, usize)>, name: &str, given: usize, receiver: usize) -> Option<String> {
+    let of_name = || takes.iter().filter(|(own, _)| own == name).filter_map(|(_, n)| n.checked_sub(receiver));
+    let numbers: Vec<String> = of_name().map(|n| n.to_string()).collect();
+    let plural = if given == 1 { "" } else { "s" };
+    let wrong = !numbers.is_empty() && !of_name().any(|n| n == given);
+    wrong.then(|| format!("{name}: got {given} argument{plural}; it takes {}", numbers.join(" or ")))
 }
 
 /// Whether a map of this text may hold something under this name, such as a closure.
