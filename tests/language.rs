@@ -97,6 +97,13 @@ fn errors_name_the_place_and_a_way_out() {
     assert_eq!((place.line, unknown.hint.as_deref()), (2, Some("did you mean `tensor`?")));
     assert!(unknown.render(false).contains("let b = tensr::zeros([2]);"), "the line is shown");
     assert_eq!(error("tensor::zeroes([2])").hint.as_deref(), Some("did you mean `tensor::zeros`?"));
+    for text in ["let v = [1]; v.push(1, 2)", "let v = [1]; push(v, 1, 2)", "print(1, 2)"] {
+        let hint = error(text).hint.unwrap_or_default();
+        assert!(
+            hint.contains("another number of them") || hint.contains("one text with the values in it"),
+            "{text}: {hint}"
+        );
+    }
     assert_eq!(error("zeros([2])").hint.as_deref(), Some("did you mean `tensor::zeros`?"));
     assert_eq!(error("seed(\"a\")").message, "seed: `n` must be an int, got string a");
     assert!(error("seed(1/2)").hint.expect("a hint").contains("div(a, b)"));

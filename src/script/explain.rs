@@ -333,7 +333,7 @@ impl ErrorScene<'_> {
                 .chain(built_ins.map(|f| f.name.as_str()))
                 .collect(),
         };
-        if method.is_none() && known.contains(&name) {
+        if known.contains(&name) {
             return Some(format!("`{name}` takes arguments of other kinds, or another number of them"));
         }
         match (nearest(name, known), method) {
