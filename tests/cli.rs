@@ -159,7 +159,8 @@ fn check_fails_on_a_misspelt_name() {
 fn a_run_is_refused_that_can_only_fail_before_anything_is_done() {
     let run = |script: &str, more: &[&str]| {
         let folder = folder_with(&format!("print(\"begun\");\n{script}"));
-        std::fs::write(folder.path().join("own.rhai"), "fn half(x) { hlaf(x) }\n").expect("a module");
+        let own = "fn half(x) { hlaf(x) }\nfn fill(q) { q.push(1, 2, 3) }\nfn wrap(f) { #{ pop: f } }\nfn int.insert(a) { this + a }\n";
+        std::fs::write(folder.path().join("own.rhai"), own).expect("a module");
         let output = viva(folder.path(), &[&["run", "script.rhai"][..], more].concat());
         let left = entries(folder.path()).len() - 2;
         (out(&output), err(&output), left)
@@ -173,13 +174,21 @@ fn a_run_is_refused_that_can_only_fail_before_anything_is_done() {
         ("import \"std/gone\" as gone;", "no module std/gone"),
         ("data::glyphs(#{ m: 2 });", "unknown option `m`"),
         ("nope(1);\nnope(2);", "these were found"),
+        ("let v = [1];\nv.push(1, 2);", "push: got 2 arguments; it takes 1"),
     ] {
         let (printed, told, left) = run(script, &[]);
         assert!(told.contains(said) && told.contains("--unchecked"), "{script}: {told}");
         assert!(printed.is_empty() && left == 0, "{script}: {printed}");
     }
     assert!(run(nope, &["--unchecked"]).0.starts_with("begun\nrun folder"));
-    for script in ["try { nope(1); } catch { print(\"caught\"); }", "if is_def_fn(\"nope\", 1) { nope(1); }"] {
+    for script in [
+        "try { nope(1); } catch { print(\"caught\"); }",
+        "if is_def_fn(\"nope\", 1) { nope(1); }",
+        "import \"own\" as own;\nown::fill(#{ push: |a, b, c| a + b + c });",
+        "import \"own\" as own;\nlet m = own::wrap(|a, b| a + b);\nm.pop(1, 2);",
+        "import \"own\" as own;\nlet x = 1;\nx.insert(1);",
+        "let m = #{};\nm.set(\"pu\" + \"sh\", |a, b| a + b);\nm.push(1, 2);",
+    ] {
         let (printed, told, _) = run(script, &[]);
         assert!(printed.starts_with("begun\n"), "{script}: {told}");
     }

@@ -407,7 +407,8 @@ fn check_method(
         && gone.is_none()
         && let Some(what) = wrong_number(takes, name, call.args.len(), 1)
     {
-        return at(position, what);
+        let found = at(position, what)?;
+        return Some(Finding { method: Some(name.into()), ..found });
     }
     if !methods.is_empty() || gone.is_none() && own.contains(name) || is_keyword(name) {
         return None;

@@ -83,10 +83,15 @@ pub fn check_files(session: &Session, script: &str, text: &str) -> Result<Vec<Fi
     let codes: Vec<Code> = texts.iter().map(|looked| Code::new(&looked.text)).collect();
     let spared = Spared::of(&codes);
     for (own, FileFinding { finding, .. }) in &mut found {
+        let made = |code: &Code, name: &str| {
+            let mut places = code.occurrences(name, 0..code.tokens.len());
+            places.any(|at| code.is(at.wrapping_sub(1), "fn") || code.is(at.wrapping_sub(3), "fn"))
+                || may_be_key(code, name)
+        };
         let key = finding
             .method
             .as_ref()
-            .is_some_and(|name| codes.iter().any(|code| may_be_key(code, name)) || spared.keys_at_run_time);
+            .is_some_and(|name| codes.iter().any(|code| made(code, name)) || spared.keys_at_run_time);
         let mut at = Some((*own, (finding.line, finding.column)));
         let mut here = false;
         while let Some((code, place)) = at.filter(|_| !here) {
@@ -126,7 +131,11 @@ impl Spared {
             let all = code.try_blocks().into_iter().chain(bodies).chain(closures);
             all.map(|tokens| code.position(tokens.start)..code.position(tokens.end)).collect()
         };
-        let assigned = |code: &Code| (1..code.tokens.len()).any(|at| code.is(at, "=") && code.is(at - 1, "]"));
+        let assigned = |code: &Code| {
+            let by_index = |at: usize| code.is(at, "=") && code.is(at - 1, "]");
+            let by_name = |at: usize| code.is(at, "set") && code.dot(at - 1);
+            (1..code.tokens.len()).any(|at| by_index(at) || by_name(at))
+        };
         Self {
             places: codes.iter().map(of).collect(),
             all: named("is_def_fn") || named("eval"),

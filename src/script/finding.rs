@@ -8,7 +8,7 @@ pub struct Finding {
     pub message: String,
     /// Whether a run ends here as surely as it comes here; otherwise it is a guess at what was meant.
     pub fails: bool,
-    /// The method that no type has: a map may hold a closure of that name.
+    /// The method that no type has, or none with so many arguments: a map may hold a closure of that name.
     pub method: Option<String>,
 }
 
