@@ -159,7 +159,7 @@ fn check_fails_on_a_misspelt_name() {
 fn a_run_is_refused_that_can_only_fail_before_anything_is_done() {
     let run = |script: &str, more: &[&str]| {
         let folder = folder_with(&format!("print(\"begun\");\n{script}"));
-        let own = "fn half(x) { hlaf(x) }\nfn fill(q) { q.push(1, 2, 3) }\nfn wrap(f) { #{ pop: f } }\nfn int.insert(a) { this + a }\n";
+        let own = "fn half(x) { hlaf(x) }\nfn fill(q) { q.push(1, 2, 3) }\nfn wrap(f) { #{ pop: f } }\nfn int.insert(a) { this + a }\nfn ask() { push(1, 2, 3) + theirs() }\n";
         std::fs::write(folder.path().join("own.rhai"), own).expect("a module");
         let output = viva(folder.path(), &[&["run", "script.rhai"][..], more].concat());
         let left = entries(folder.path()).len() - 2;
@@ -187,6 +187,7 @@ fn a_run_is_refused_that_can_only_fail_before_anything_is_done() {
         "import \"own\" as own;\nown::fill(#{ push: |a, b, c| a + b + c });",
         "import \"own\" as own;\nlet m = own::wrap(|a, b| a + b);\nm.pop(1, 2);",
         "import \"own\" as own;\nlet x = 1;\nx.insert(1);",
+        "import \"own\" as own;\nfn push(a, b, c) { a + b + c }\nfn theirs() { 1 }\nown::ask();",
         "let m = #{};\nm.set(\"pu\" + \"sh\", |a, b| a + b);\nm.push(1, 2);",
     ] {
         let (printed, told, _) = run(script, &[]);

@@ -8,7 +8,7 @@ use rhai::{AST, ASTNode, Expr, FnAccess, FnCallExpr, Position, Stmt};
 
 use super::bindings::Bindings;
 use super::code::{Code, no_outer_variable};
-use super::finding::Finding;
+use super::finding::{CalledName, Finding};
 use super::keys::unknown_keys;
 use super::modules::{file_of, module_name};
 use super::remarks::slashes;
@@ -33,20 +33,16 @@ pub fn check(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
 pub fn check_cell(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
     let mut aliases: BTreeMap<String, Option<ImportedModule>> = BTreeMap::new();
     let scripts: BTreeSet<String> = ast.iter_functions().map(|f| f.name.to_string()).collect();
-    let known: BTreeSet<String> = session
-        .engine()
-        .collect_fn_metadata(None, |info| Some(info.metadata.name.to_string()), true)
-        .into_iter()
-        .collect();
-    let takes: BTreeSet<(String, usize)> = session
-        .engine()
-        .collect_fn_metadata(
-            None,
-            |info| info.namespace.is_empty().then(|| (info.metadata.name.to_string(), info.metadata.num_params)),
-            true,
-        )
-        .into_iter()
-        .collect();
+    let brought = session.engine().collect_fn_metadata(
+        None,
+        |info| Some((info.metadata.name.to_string(), info.metadata.num_params, info.namespace.is_empty())),
+        true,
+    );
+    let mut takes: Arities = BTreeMap::new();
+    for (name, params, _) in brought.iter().filter(|(.., free)| *free) {
+        takes.entry(name.clone()).or_default().insert(*params);
+    }
+    let known: BTreeSet<String> = brought.into_iter().map(|(name, ..)| name).collect();
     let mut signatures: BTreeMap<String, Vec<Vec<&str>>> = BTreeMap::new();
     for function in ast.iter_functions().filter(|function| !known.contains(function.name)) {
         signatures.entry(function.name.into()).or_default().push(function.params.clone());
@@ -252,9 +248,11 @@ struct Script<'s> {
     declared: &'s [Declared],
     /// Its own functions with the number of their parameters.
     functions: &'s BTreeSet<(String, usize)>,
-    /// The same of the engine's.
-    takes: &'s BTreeSet<(String, usize)>,
+    takes: &'s Arities,
 }
+
+/// The engine's functions, and how many parameters each has in all its forms.
+type Arities = BTreeMap<String, BTreeSet<usize>>;
 
 /// A call of a function of a module.
 fn check_imported(call: &FnCallExpr, position: Position, alias: &str, module: &ImportedModule) -> Option<Finding> {
@@ -371,27 +369,28 @@ fn check_call(call: &FnCallExpr, position: Position, script: &Script) -> Option<
     if script.variables.contains(name) {
         return None;
     }
+    let function = |message: String| Some(at(position, message)?.of(CalledName::Function(name.into())));
     let is_own = script.functions.iter().any(|(own, _)| own == name);
     if let Some(what) = wrong_number(script.takes, name, call.args.len(), 0).filter(|_| !is_own) {
         let hint = super::borrowed_names::in_function(name, &vec![""; call.args.len()]);
-        return at(position, format!("{what}{}", hint.map_or(String::new(), |hint| format!("; {hint}"))));
+        return function(format!("{what}{}", hint.map_or(String::new(), |hint| format!("; {hint}"))));
     }
     if script.own.contains(name) || is_keyword(name) {
         return None;
     }
     if let Some(hint) = super::borrowed_names::in_function(name, &[]) {
-        return at(position, format!("there is no function `{name}`; {hint}"));
+        return function(format!("there is no function `{name}`; {hint}"));
     }
     let near = nearest(name, script.own.iter().map(String::as_str))
         .map_or(String::new(), |n| format!("; did you mean `{n}`?"));
-    at(position, format!("there is no function `{name}`{near}"))
+    function(format!("there is no function `{name}`{near}"))
 }
 
 /// `gone`: what the method is called now that had this name.
 fn check_method(
     call: &FnCallExpr,
     position: Position,
-    (own, takes): (&BTreeSet<String>, &BTreeSet<(String, usize)>),
+    (own, takes): (&BTreeSet<String>, &Arities),
     gone: Option<String>,
     session: &Session,
 ) -> Option<Finding> {
@@ -403,12 +402,12 @@ fn check_method(
     {
         return check_arguments(primitive, &call.args, 1, position);
     }
+    let method = |message: String| Some(at(position, message)?.of(CalledName::Method(name.into())));
     if methods.is_empty()
         && gone.is_none()
         && let Some(what) = wrong_number(takes, name, call.args.len(), 1)
     {
-        let found = at(position, what)?;
-        return Some(Finding { method: Some(name.into()), ..found });
+        return method(what);
     }
     if !methods.is_empty() || gone.is_none() && own.contains(name) || is_keyword(name) {
         return None;
@@ -416,17 +415,16 @@ fn check_method(
     let now = gone.or_else(|| former::spelt(name, own.iter().map(String::as_str)));
     let near = now.or_else(|| nearest(name, own.iter().map(String::as_str)).map(|n| format!("did you mean `{n}`?")));
     let near = near.map_or(String::new(), |hint| format!("; {hint}"));
-    let found = at(position, format!("no type has a method `{name}`{near}"))?;
-    Some(Finding { method: Some(name.into()), ..found })
+    method(format!("no type has a method `{name}`{near}"))
 }
 
 /// What is wrong with so many arguments for a function of the engine's, if none of that name takes as many behind its receiver.
-fn wrong_number(takes: &BTreeSet<(String, usize)>, name: &str, given: usize, receiver: usize) -> Option<String> {
-    let of_name = || takes.iter().filter(|(own, _)| own == name).filter_map(|(_, n)| n.checked_sub(receiver));
-    let numbers: Vec<String> = of_name().map(|n| n.to_string()).collect();
+fn wrong_number(takes: &Arities, name: &str, given: usize, receiver: usize) -> Option<String> {
+    let numbers: Vec<usize> = takes.get(name)?.iter().filter_map(|n| n.checked_sub(receiver)).collect();
     let plural = if given == 1 { "" } else { "s" };
-    let wrong = !numbers.is_empty() && !of_name().any(|n| n == given);
-    wrong.then(|| format!("{name}: got {given} argument{plural}; it takes {}", numbers.join(" or ")))
+    let ways: Vec<String> = numbers.iter().map(usize::to_string).collect();
+    let wrong = !numbers.is_empty() && !numbers.contains(&given);
+    wrong.then(|| format!("{name}: got {given} argument{plural}; it takes {}", ways.join(" or ")))
 }
 
 /// Whether a map of this text may hold something under this name, such as a closure.

@@ -10,7 +10,7 @@ use rhai::{AST, ASTNode, Expr, Stmt};
 use super::check::{check, may_be_key};
 use super::code::Code;
 use super::diagnostic::{Diagnostic, byte_of, place};
-use super::finding::Finding;
+use super::finding::{CalledName, Finding};
 use super::modules::file_of;
 use super::scan::{Token, TokenKind};
 use super::session::Session;
@@ -83,22 +83,23 @@ pub fn check_files(session: &Session, script: &str, text: &str) -> Result<Vec<Fi
     let codes: Vec<Code> = texts.iter().map(|looked| Code::new(&looked.text)).collect();
     let spared = Spared::of(&codes);
     for (own, FileFinding { finding, .. }) in &mut found {
-        let made = |code: &Code, name: &str| {
-            let mut places = code.occurrences(name, 0..code.tokens.len());
-            places.any(|at| code.is(at.wrapping_sub(1), "fn") || code.is(at.wrapping_sub(3), "fn"))
-                || may_be_key(code, name)
+        let importers = std::iter::successors(texts[*own].importer, |(text, _)| texts[*text].importer);
+        let elsewhere = match &finding.called {
+            None => false,
+            Some(CalledName::Method(name)) => {
+                spared.keys_at_run_time || codes.iter().any(|code| may_be_key(code, name) || makes_function(code, name))
+            }
+            Some(CalledName::Function(name)) => {
+                importers.into_iter().any(|(text, _)| makes_function(&codes[text], name))
+            }
         };
-        let key = finding
-            .method
-            .as_ref()
-            .is_some_and(|name| codes.iter().any(|code| made(code, name)) || spared.keys_at_run_time);
         let mut at = Some((*own, (finding.line, finding.column)));
         let mut here = false;
         while let Some((code, place)) = at.filter(|_| !here) {
             here = spared.spares(code, place);
             at = texts[code].importer;
         }
-        finding.fails &= !spared.all && !key && !here;
+        finding.fails &= !spared.all && !elsewhere && !here;
     }
     Ok(found.into_iter().map(|(_, finding)| finding).collect())
 }
@@ -146,6 +147,12 @@ impl Spared {
     fn spares(&self, code: usize, at: At) -> bool {
         self.places[code].iter().any(|place| place.contains(&at))
     }
+}
+
+/// Whether a text has a function of this name, maybe of one type's (`fn int.half()`).
+fn makes_function(code: &Code, name: &str) -> bool {
+    let made = |at: usize, before: usize| at.checked_sub(before).is_some_and(|at| code.is(at, "fn"));
+    code.occurrences(name, 0..code.tokens.len()).any(|at| made(at, 1) || made(at, 3) && code.dot(at - 1))
 }
 
 /// Whether a function is named anywhere but where it is made.

@@ -219,6 +219,12 @@ mod tests {
         let (good, far) = (more(1e-6), more(1e-3));
         let moving = |inputs: &[&Tensor], call: i32| Ok(inputs[0].f_mul_scalar(2.0 + 1e-6 * f64::from(call % 3))?);
         let nan_is_lost = |inputs: &[&Tensor], _: i32| Ok(doubled(inputs)?.f_nan_to_num(0.0, None, None)?);
+        // Kept in one row alone, as a kernel might that sees what it is for only there.
+        let kept_in_one_row = |inputs: &[&Tensor], _: i32| {
+            let given = doubled(inputs)?;
+            let _ = given.f_narrow(0, 1, 79)?.f_nan_to_num_(0.0, None, None)?;
+            Ok(given)
+        };
         let no_number = |inputs: &[&Tensor], _: i32| Ok(inputs[0].f_full_like(f64::NAN)?);
         let nothing = |inputs: &[&Tensor], _: i32| Ok(inputs[0].f_zeros_like()?);
         let one_row_is_wrong = |inputs: &[&Tensor], _: i32| {
@@ -228,8 +234,17 @@ mod tests {
         };
         let other_shape = |inputs: &[&Tensor], _: i32| Ok(doubled(inputs)?.f_narrow(0, 0, 1)?);
         let fails = |_: &[&Tensor], _: i32| Err(Error::internal("no such kernel"));
-        let bad: [CountedKernel; 8] =
-            [&far, &moving, &nan_is_lost, &no_number, &nothing, &one_row_is_wrong, &other_shape, &fails];
+        let bad: [CountedKernel; 9] = [
+            &far,
+            &moving,
+            &nan_is_lost,
+            &kept_in_one_row,
+            &no_number,
+            &nothing,
+            &one_row_is_wrong,
+            &other_shape,
+            &fails,
+        ];
         for (i, kernel) in bad.into_iter().enumerate() {
             for (answer, calls) in asked(kernel, &[x.shallow_clone(), x.shallow_clone()])? {
                 assert!(answer == doubled(&[&x])? && calls <= TIMES as i32, "case {i}: {calls} calls");
