@@ -1,6 +1,5 @@
 use std::ffi::OsString;
 use std::io::Write;
-use std::process::ExitCode;
 
 use viva::core::{Error, memory};
 
@@ -10,8 +9,12 @@ mod waiting;
 #[global_allocator]
 static ALLOCATOR: memory::Counted = memory::Counted;
 
+fn main() {
+    viva::term::leave(status().into())
+}
+
 /// Without arguments, or with `--no-init` and flags of permissions alone, the prompt; else the command line.
-fn main() -> ExitCode {
+fn status() -> u8 {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     waiting::give_back();
     viva::core::record::built_as(viva::BUILD);
@@ -19,7 +22,7 @@ fn main() -> ExitCode {
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
     if let Err(error) = take_limits(&mut words) {
         eprint!("{}", viva::script::Diagnostic::plain(&error).render(false));
-        return ExitCode::FAILURE;
+        return 1;
     }
     let door = || match &words[..] {
         words if words.iter().all(|word| word.to_str().is_some_and(of_the_prompt)) => {
@@ -34,7 +37,7 @@ fn main() -> ExitCode {
             std::io::stderr(),
             "Error: a mistake in viva, or an output that can't be written; please report it"
         );
-        ExitCode::FAILURE
+        1
     })
 }
 

@@ -19,7 +19,6 @@ mod version;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::ExitCode;
 use std::rc::Rc;
 
 use crate::core::{Error, Result, Value, suggestion};
@@ -102,22 +101,23 @@ impl From<Box<Diagnostic>> for CommandFailure {
 
 type CommandOutcome = std::result::Result<(), CommandFailure>;
 
-pub fn main(arguments: Vec<OsString>) -> ExitCode {
+/// The status that the process is to end with.
+pub fn main(arguments: Vec<OsString>) -> u8 {
     match dispatch(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(CommandFailure::Plain(error)) => {
             eprint!("{}", Diagnostic::plain(&error).render(false));
-            ExitCode::FAILURE
+            1
         }
-        Err(CommandFailure::Told(status)) => ExitCode::from(status),
+        Err(CommandFailure::Told(status)) => status,
         Err(CommandFailure::Script(diagnostic)) => {
             eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
-            if diagnostic.is_interruption() { ExitCode::from(130) } else { ExitCode::FAILURE }
+            if diagnostic.is_interruption() { 130 } else { 1 }
         }
         Err(CommandFailure::Stopped(diagnostic, signal)) => {
             eprint!("{}", diagnostic.render(Paint::of(&std::io::stderr()).enabled()));
             // As a shell tells of a process that a signal ended; SIGINT is 2.
-            ExitCode::from(128 + signal.unwrap_or(2) as u8)
+            128 + signal.unwrap_or(2) as u8
         }
     }
 }

@@ -6,7 +6,6 @@ mod typing;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use rustyline::error::ReadlineError;
 
@@ -19,14 +18,15 @@ use prompt::Prompt;
 /// A history of more bytes is none.
 const LARGEST: u64 = 64 << 20;
 
-/// `start`: whether the start-up file is run first; `flags`: those among these words that allow scripts more.
-pub fn main(start: bool, flags: &[&str]) -> ExitCode {
+/// The status that the process is to end with. `start`: whether the start-up file is run first; `flags`: those among these words that
+/// allow scripts more.
+pub fn main(start: bool, flags: &[&str]) -> u8 {
     match lines(start, flags) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+        Ok(true) => 0,
+        Ok(false) => 1,
         Err(error) => {
             eprint!("{}", Diagnostic::plain(&error).render(false));
-            ExitCode::FAILURE
+            1
         }
     }
 }

@@ -124,8 +124,17 @@ pub fn stop_on_signals(cx: &Cx, idle: impl Fn(i32) -> bool + Send + 'static) -> 
     leaving
 }
 
+/// Ends the process once all that was printed is out.
+pub fn leave(status: i32) -> ! {
+    // Nobody is left to be told.
+    let _ = std::io::stdout().flush();
+    // SAFETY: null stands for all of C's streams.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+    leave_at_once(status)
+}
+
 /// Ends the process without running what libraries registered for its end: libtorch's threads may still be at work on what
-/// that would take away.
+/// that would take away, and it takes its operators apart one by one, a third of a short command's time.
 pub fn leave_at_once(status: i32) -> ! {
     // SAFETY: ends the process; nothing comes after it.
     unsafe { libc::_exit(status) }

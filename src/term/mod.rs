@@ -9,7 +9,7 @@ mod progress;
 mod screen;
 mod style;
 
-pub use context::{Leaving, TerminalMode, choose_device, context, leave_at_once, start, stop_on_signals};
+pub use context::{Leaving, TerminalMode, choose_device, context, leave, leave_at_once, start, stop_on_signals};
 pub use graphics::{CHOICES, GraphicsProtocol};
 pub use progress::Bar;
 pub use screen::Screen;
