@@ -45,11 +45,13 @@ struct Side {
     runs: u32,
     seconds: Vec<f64>,
     load: Option<Load>,
+    /// The share of the items that were done twice.
+    twice: Option<f64>,
 }
 
 impl Side {
     fn new(way: &str, items: f64) -> Self {
-        Self { way: way.into(), items, runs: 1, seconds: vec![], load: None }
+        Self { way: way.into(), items, runs: 1, seconds: vec![], load: None, twice: None }
     }
 
     fn add(&mut self, (seconds, load): (f64, Option<Load>)) {
@@ -65,7 +67,7 @@ impl Side {
         let load = self.load.map(|load| {
             json!({ "busy_percent": load.busy, "sm_mhz": load.clock, "memory_mhz": load.memory_clock, "watts": load.watts, "memory_mib": load.memory })
         });
-        json!({ "way": self.way, "per_second": self.rate(), "seconds": self.seconds, "load": load })
+        json!({ "way": self.way, "per_second": self.rate(), "seconds": self.seconds, "load": load, "twice": self.twice })
     }
 }
 
@@ -120,8 +122,14 @@ impl Bench {
         let (mut rivals, failed) = self.rivals(work);
         let mut sides = vec![(Side::new("viva", work.items), work.once.clone())];
         if let Some(low) = &work.low {
-            let Value::Int(items) = said(&mut session, low)? else { return Err("bfloat16 tells no number".into()) };
-            sides.push((Side::new("viva, bfloat16 first", items as f64), low.clone()));
+            let told = said(&mut session, low)?;
+            let Value::Array(told) = &told else { return Err("bfloat16 tells no numbers".into()) };
+            let [Value::Int(items), Value::Int(twice)] = told[..] else {
+                return Err("bfloat16 tells other numbers".into());
+            };
+            let mut side = Side::new("viva, bfloat16 first", items as f64);
+            side.twice = Some(twice as f64 / items as f64);
+            sides.push((side, low.clone()));
         }
         for (side, once) in &mut sides {
             self.own(&mut session, once, 1)?;
@@ -246,8 +254,11 @@ fn row(work: &Work, measured: &Measured) -> String {
         of.max_by(|a, b| a.rate().total_cmp(&b.rate()))
     };
     let told = |kind: &str, own: Option<&Side>| {
+        let rate = own.map_or("-".into(), |own| match own.twice {
+            Some(twice) => format!("{:.0} ({:.1}% twice)", own.rate(), 100.0 * twice),
+            None => format!("{:.0}", own.rate()),
+        });
         let (own, rival) = (own.map(Side::rate), rival(kind));
-        let rate = own.map_or("-".into(), |own| format!("{own:.0}"));
         let theirs = rival
             .map_or("-".into(), |side| format!("{:.0} ({})", side.rate(), side.way.replace(&format!(", {kind}"), "")));
         let ratio = own.zip(rival).map_or("-".into(), |(own, side)| format!("{:.2}", own / side.rate()));

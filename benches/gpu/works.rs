@@ -14,7 +14,8 @@ pub struct Work {
     pub setup: String,
     /// What is measured.
     pub once: String,
-    /// The same sort of work scored in bfloat16, and in float32 again where that decides; it tells how many items it did.
+    /// The same sort of work scored in bfloat16, and in float32 again where that decides; it tells how many items it did, and how many
+    /// of them twice.
     pub low: Option<String>,
     /// A tensor that the peer works out as well from the same files.
     pub tells: Option<&'static str>,
@@ -80,7 +81,8 @@ fn sweep(folder: &Path, arch: &str, n: i64, small: bool) -> Work {
         setup: network(arch, n, crop, radius),
         once: format!("examine(f, ds, #{{ space: space::translate({radius}), search: search::strongest() }})"),
         low: Some(format!(
-            "risk::estimate(f, many, #{{ radius: {LOW_RADIUS}, search: search::strongest(), precision: \"bfloat16\" }}).scored"
+            "let low = risk::estimate(f, many, #{{ radius: {LOW_RADIUS}, search: search::strongest(), precision: \"bfloat16\" }});
+             [low.scored, low.guarded.again + low.guarded.checked]"
         )),
         tells: Some("f.logits(ds)"),
         given: Some(("ds", images.clone())),
