@@ -19,6 +19,16 @@ impl Network for Linear {
     }
 }
 
+/// `Linear` with noise in its score.
+struct Drawing;
+
+impl Network for Drawing {
+    fn forward(&self, images: &Tensor) -> viva::core::Result<Tensor> {
+        let scores = Linear.forward(images)?;
+        Ok(&scores + scores.randn_like() * 0.05)
+    }
+}
+
 /// As far as `Linear` is moved down, 0 where images are grey, in linf: m. The score of class 1 is above that of class 0 but for `lo < m < hi`.
 struct Band {
     lo: f64,
@@ -79,6 +89,7 @@ fn run(setup: &str, script: &str) -> Result<Value, String> {
     session.set("file", Value::Str(folder.path().join("f.safetensors").display().to_string()));
     let network = Model::new("linear", Box::new(Linear), Digest::of(b"linear"));
     session.set("f", Value::object(network));
+    session.set("drawing", Value::object(Model::new("drawing", Box::new(Drawing), Digest::of(b"drawing"))));
     session.set("band", Value::object(Model::new("band", Box::new(Band { lo: 0.04, hi: 0.06 }), Digest::of(b"band"))));
     session.set("plateau", Value::object(Model::new("plateau", Box::new(Plateau), Digest::of(b"plateau"))));
     session.run(Path::new("script.rhai"), &format!("{setup}\n{script}")).map_err(|diagnostic| diagnostic.render(false))
@@ -186,6 +197,23 @@ fn a_masked_network_is_told_from_a_tolerant_one() {
                 masked.accuracy > plain.accuracy + 0.2, (masked.least - plain.least).abs() < 0.1,
                 masked.cautions.filter(|c| c.contains(\"no more than an upper bound\")).len() == 1,
                 said.contains(\"no more than an upper bound\") && said.contains(\"fails: gradients that vanish\"),
+            ]"
+        ),
+    );
+}
+
+/// Answers that are drawn come out otherwise in other batches and of rounded pixels, which says nothing of either.
+#[test]
+fn a_model_that_draws_is_not_said_to_mix_its_batch_or_to_fail_by_rounding() {
+    holds(
+        LINEAR,
+        &format!(
+            "{NAMED}
+            let a = audit.call(drawing, 25.5 / 255, apgd);
+            [
+                of.call(a, \"each in a batch of its own\").says.contains(\"says nothing of batches\"),
+                of.call(a, \"failing images rounded to 8 bits\").says.contains(\"asked about once more\"),
+                of.call(audit.call(f, 25.5 / 255, apgd), \"each in a batch of its own\").verdict == \"holds\",
             ]"
         ),
     );

@@ -252,6 +252,27 @@ fn programs_that_draw_answer_the_same_again() {
     assert_eq!(run("tensor::normal([100]);"), first);
 }
 
+#[test]
+fn programs_that_work_in_place_change_nothing_of_the_script_s() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut forward = |x: &[Tensor]| vec![x[0].shallow_clone().clamp_(0.25, 0.75).flatten(1, -1) * 1.0];
+    let example = Tensor::zeros([2, 1, 2, 2], (tch::Kind::Float, tch::Device::Cpu));
+    let program = tch::CModule::create_by_tracing("clamped", "forward", &[example], &mut forward).expect("a program");
+    program.save(folder.path().join("clamped.pt")).expect("a file");
+    let script =
+        "let f = model::load(\"clamped.pt\"); let x = tensor::from([[0.0, 1.0, 0.5, 0.1]]).reshape([1, 1, 2, 2]);
+        print(f.logits(x).values()); f.predict(x); print(x.values());";
+    let output = Command::new(env!("CARGO_BIN_EXE_viva"))
+        .args(["-e", script])
+        .current_dir(folder.path())
+        .output()
+        .expect("viva starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.len() == 2 && lines[0].contains("0.75") && lines[1].contains("1.0"), "{text}{output:?}");
+    assert!(!lines[1].contains("0.75"), "{text}");
+}
+
 /// The strings of a list in deny.toml.
 fn list<'t>(deny: &'t str, name: &str) -> Vec<&'t str> {
     let start = deny.find(&format!("\n{name} = [")).expect("a list");

@@ -37,6 +37,12 @@ class Bent:
         flat = [sum(v[i, k] * slopes[i][k] * weights.of(k, j) for k in range(3)) for i in range(n) for j in range(c * h * w)]
         return memoryview(array.array("f", flat)).cast("B").cast("f", [n, c, h, w])
 
+class Turned(Bent):
+    def vjp(self, x, v):
+        n, c, h, w = x.shape
+        flat = [-v for image in Bent.vjp(self, x, v).tolist() for plane in image for row in plane for v in row]
+        return memoryview(array.array("f", flat)).cast("B").cast("f", [n, c, h, w])
+
 class Short(Bent):
     def vjp(self, x, v):
         return [[0.0]]
@@ -44,6 +50,7 @@ class Short(Bent):
 fixed = Bent()
 def bent(bend=0.0, scale=1.0): return Bent(bend, scale)
 def short(): return Short()
+def turned(): return Turned()
 def only_scores(): return Bent().__call__
 def another_each_time():
     import importlib.util
@@ -169,6 +176,24 @@ fn gradients_of_gradients_are_refused_and_wrong_ones_named() {
     let error =
         gradients("g", &g.logits(&x).expect("scores").sum(Kind::Float), &[&x], Graph::Free).expect_err("too short");
     assert!(error.message.contains("models.py:short: `vjp` answered a gradient of [1, 1]"), "{}", error.message);
+}
+
+#[test]
+fn a_gradient_that_scores_do_not_follow_is_told_of() {
+    let mut place = Place::of_models();
+    let said = |place: &mut Place, model: &str| {
+        let script = format!(
+            "let ds = data::from(tensor::uniform([4, 1, 4, 4], #{{ seed: 1 }}), [0, 1, 2, 0]);
+             let f = model::python(\"models.py:{model}\");
+             examine(f, ds, #{{ space: space::pixels(\"linf\"), search: search::bim(#{{ steps: 2 }}) }}).cautions"
+        );
+        place.evaluate(&script).expect("cautions").summary()
+    };
+    let told = "do not change along its gradient as the gradient says, but -1.0 times as much (4 of 4 images)";
+    assert!(said(&mut place, "turned").contains(told), "{}", said(&mut place, "turned"));
+    for right in ["fixed", "bent"] {
+        assert!(!said(&mut place, right).contains("along its gradient"), "{right}");
+    }
 }
 
 /// The same as a closure of the same formula and, along gradients, as layers with the same weights.

@@ -149,6 +149,31 @@ fn images_that_did_not_fail_needed_more_than_was_tried() {
     truths(script);
 }
 
+/// A search that may go anywhere turns every image into one of another class, if it is any good: what it leaves right is its own failure.
+#[test]
+fn what_a_search_without_limits_leaves_right_is_its_failure() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 40, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });
+        let of = |pixels, search, more| examine(f, ds, #{ space: space::pixels("l2", pixels), search: search, seed: 1 } + more);
+        let told = |said| said.some(|it| it.contains("though nothing but the bounds of pixels limited their changes"));
+        let few = search::fmn(#{ steps: 1 });
+        let short = of.call(#{ bounds: [0, 1] }, few, #{});
+        let change = tolerance::smallest_change(short);
+        #{
+            left: short.success_rate < 1.0 && told.call(short.cautions),
+            size: told.call(change.cautions) && change.cautions.some(|it| it.contains("a search that fails proves nothing")),
+            curve: told.call(tolerance::curve(of.call(#{ bounds: [0, 1] }, search::bim(#{ steps: 1, step: 0.001 }), #{ levels: [0.1, 16.0] })).cautions),
+            all_fail: !told.call(of.call(#{ bounds: [0, 1] }, search::fmn(), #{}).cautions),
+            within: !told.call(of.call(#{ radius: 0.1, bounds: [0, 1] }, few, #{}).cautions),
+            // By order statistics no interval of 95% of a median of fewer than six has ends.
+            median: { let few = tolerance::smallest_change(examine(f, ds.take(4), #{ space: space::pixels("l2", #{ bounds: [0, 1] }), search: search::fmn() }));
+                      few.median > 0.0 && few.median_lo == 0.0 && few.median_hi == () },
+        }"#,
+    );
+}
+
 /// Images of several rows, by targets or levels, count once.
 #[test]
 fn success_is_of_images() {

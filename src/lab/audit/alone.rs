@@ -35,10 +35,16 @@ impl Check for Alone {
         let verdict = if others == 0 { Verdict::Holds } else { Verdict::Fails };
         let says = match others {
             0 => "every answer is the same".into(),
-            n => format!(
-                "{} answered otherwise: what an image is answered depends on the others in its batch",
-                images(n)
-            ),
+            n => {
+                let again = answers(cx, of, &rows)?;
+                let why = match again != together || of.attack.model.draws() {
+                    true => {
+                        "the model answers otherwise when it is asked the same again, so that this says nothing of batches"
+                    }
+                    false => "what an image is answered depends on the others in its batch",
+                };
+                format!("{} answered otherwise: {why}", images(n))
+            }
         };
         Ok(Finding::new(verdict, (others, rows.len()), says))
     }

@@ -3,7 +3,7 @@
 use super::Check;
 use super::attack::Attacked;
 use super::finding::{Finding, Verdict, images};
-use crate::core::{Cx, Result};
+use crate::core::{Cx, Result, Tensor};
 use crate::model::Inputs;
 use crate::search::Row;
 
@@ -42,8 +42,19 @@ impl Check for Rounded {
         let failing = of.transcript.select(&places);
         let changed = failing.images(cx, true)?;
         let rounded = bounds.clamp(&changed.f_mul_scalar(255.0)?.f_round()?.f_div_scalar(255.0)?)?;
-        let answers = of.attack.model.predictions(cx, &Inputs::Images(&rounded))?;
-        let right = answers.iter().zip(&failing.rows).filter(|(answer, row)| **answer == i64::from(row.label)).count();
+        let model = &of.attack.model;
+        let right_of = |pixels: &Tensor| -> Result<usize> {
+            let answers = model.predictions(cx, &Inputs::Images(pixels))?;
+            Ok(answers.iter().zip(&failing.rows).filter(|(answer, row)| **answer == i64::from(row.label)).count())
+        };
+        let anew = right_of(&changed)?;
+        if anew > 0 {
+            return Ok(Finding::not_asked(format!(
+                "{} right as soon as they are asked about once more, with nothing rounded",
+                images(anew)
+            )));
+        }
+        let right = right_of(&rounded)?;
         let says = match right {
             0 => "all of them fail as files, too".into(),
             n => format!("{} right again: they fail by less than a file can hold", images(n)),

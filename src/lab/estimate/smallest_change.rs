@@ -67,9 +67,11 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(NamedSizes
     let unbounded = transcript.rows.iter().filter(known).filter(|row| size(row).is_none()).count();
     let left = transcript.rows.iter().filter(|row| known(row) && !row.fooled()).count();
     let caution = match (unbounded, transcript.keeps_worst()) {
-        (0, false) => (transcript.asks_for_least() && left > 0).then(|| {
+        (0, false) => (transcript.may_miss_least() && left > 0).then(|| {
+            let few = if transcript.asks_for_least() { "questions were" } else { "steps were" };
             format!(
-                "{left} images were not made to fail by {}: they count as needing more than {}, also where its questions were too few to tell",
+                "{left} images were not made to fail by {}: they count as needing more than it tried, up to {}, also where its {few} too few to \
+                 tell; a search that fails proves nothing, so compare another one's",
                 transcript.of.search,
                 number(farthest)
             )

@@ -22,6 +22,8 @@ pub struct Between {
 pub struct ProductLimit {
     steps: Vec<SurvivalStep>,
     last: f64,
+    /// How many sizes there are.
+    all: f64,
 }
 
 struct SurvivalStep {
@@ -41,7 +43,7 @@ impl ProductLimit {
         let mut sizes = sizes.to_vec();
         // Of equal sizes those that were enough come first: the others need more.
         sizes.sort_by(|a, b| a.at.total_cmp(&b.at).then(b.enough.cmp(&a.enough)));
-        let last = sizes.last()?.at;
+        let (last, all) = (sizes.last()?.at, sizes.len());
         let (mut steps, mut share, mut greenwood, mut left) = (vec![], 1.0, 0.0, sizes.len() as f64);
         for alike in sizes.chunk_by(|a, b| a.at == b.at) {
             let enough = alike.iter().filter(|size| size.enough).count() as f64;
@@ -52,7 +54,7 @@ impl ProductLimit {
             }
             left -= alike.len() as f64;
         }
-        Some(Self { steps, last })
+        Some(Self { steps, last, all: all as f64 })
     }
 
     /// The largest size that was tried, enough or not: nothing is known beyond, unless it was enough for all.
@@ -65,12 +67,14 @@ impl ProductLimit {
         self.steps.last().is_some_and(|step| step.share <= 0.0)
     }
 
-    /// What is enough for half, with the interval of Brookmeyer and Crowley (1982) on the scale of log(-log S) at the level 1 - delta.
+    /// What is enough for half, with the interval of Brookmeyer and Crowley (1982) on the scale of log(-log S) at the level 1 - delta. Where
+    /// S is 1 or 0 its limits are those of Clopper and Pearson (1934), so that an interval of 95% has no end of its own below six sizes.
     pub fn median(&self, delta: f64) -> Between {
         let z = Normal::standard().inverse_cdf(1.0 - delta / 2.0);
+        let all_alike = (delta / 2.0).powf(1.0 / self.all);
         let limit = |step: &SurvivalStep, sign: f64| {
             if step.share <= 0.0 {
-                return 0.0;
+                return if sign > 0.0 { 1.0 - all_alike } else { 0.0 };
             }
             let log = step.share.ln();
             (-((-log).ln() + sign * z * step.greenwood.sqrt() / log).exp()).exp()
@@ -80,7 +84,7 @@ impl ProductLimit {
         };
         Between {
             value: first(&|step| step.share),
-            lo: first(&|step| limit(step, -1.0)),
+            lo: if all_alike <= 0.5 { 0.0 } else { first(&|step| limit(step, -1.0)) },
             hi: first(&|step| limit(step, 1.0)),
         }
     }
@@ -217,6 +221,17 @@ mod tests {
         assert_eq!(limit.median(0.05), Between { value: 5.0, lo: 1.0, hi: 8.0 });
         near(limit.restricted_mean(7.5, 0.05).value, 4.58);
         assert!(limit.is_complete() && limit.last() == 8.0);
+    }
+
+    /// By order statistics: the median lies between the first and the last of n with probability 1 - 2 / 2^n.
+    #[test]
+    fn medians_of_few_have_no_end() {
+        for (n, known) in [(1, false), (2, false), (5, false), (6, true), (7, true)] {
+            let at: Vec<(f64, bool)> = (1..=n).map(|i| (f64::from(i), true)).collect();
+            let median = ProductLimit::of(&sizes(&at)).expect("sizes").median(0.05);
+            assert_eq!(median.hi.is_finite(), known, "{n}: {median:?}");
+            assert_eq!(median.lo > 0.0, known, "{n}: {median:?}");
+        }
     }
 
     #[test]

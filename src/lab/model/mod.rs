@@ -119,7 +119,10 @@ pub struct TorchScript(pub tch::CModule);
 
 impl Network for TorchScript {
     fn forward(&self, images: &Tensor) -> Result<Tensor> {
-        let given = [IValue::Tensor(images.shallow_clone())];
+        // What a program does in place it does to its own copy.
+        let mut own = images.f_empty_like()?;
+        own.f_copy_(images)?;
+        let given = [IValue::Tensor(own)];
         let (what, wanted) = match with_stream_of(images, || Ok(self.0.forward_is(&given)?))? {
             IValue::Tensor(scores) => return Ok(scores),
             IValue::Tuple(answers) => (format!("a tuple of {}", answers.len()), "model(images)[0]"),

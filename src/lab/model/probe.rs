@@ -3,7 +3,9 @@
 use tch::Kind;
 
 use super::Model;
-use crate::core::{Cx, ErrorKind, LongCall, Object, Result, Tensor, in_stream, significant, with_stream};
+use crate::core::{
+    Cx, ErrorKind, Graph, LongCall, Object, Result, Tensor, gradients, in_stream, significant, with_stream,
+};
 use crate::data::Dataset;
 
 /// The number of classes, and cautions.
@@ -25,6 +27,15 @@ const FINE: f64 = 1e-3;
 
 /// What is said of models whose answers are no function of the image.
 pub const UNSTEADY: &str = "as in training mode";
+/// What is said of those that answer the same question otherwise.
+const DRAWS: &str = "answers something else when it is asked the same again";
+
+/// How far images are moved along a gradient in order to see whether scores change as it says, in their l2 norm.
+const MOVED: [f64; 3] = [0.01, 0.1, 1.0];
+/// Of the largest score: smaller changes are told apart from rounding by no digit.
+const SEEN: f64 = 1e-4;
+/// How far from 1 the change may be, as a share of what the gradient says: kinks and bends on the way are allowed for.
+const AS_SAID: f64 = 0.5;
 
 /// Seed of the draws of models that draw.
 const OWN: u64 = u64::from_be_bytes(*b"__probe_");
@@ -34,7 +45,8 @@ impl Model {
     /// are probabilities, that prefer no class, that change when the same is asked again, or that depend on what else stands in the batch. Logarithms of
     /// probabilities are scores like any others: every softmax of them is the same. Networks of layers answer the same whatever else is
     /// asked, so they are asked once; TorchScript is asked three times; closures and programs, which may cost something, are asked about
-    /// these images and about the last one alone, and once more only where the two answers differ.
+    /// these images and about the last one alone, and once more only where the two answers differ. What answers the same and has gradients is asked
+    /// whether its scores change along them as they say, which takes one gradient and six sets of answers.
     ///
     /// What was noticed is kept by the journal, as `call` names it, so that a run that goes on asks nothing again.
     pub(super) fn probe(
@@ -156,17 +168,82 @@ impl Model {
             false => apart(&answers, &ask(images)?)?,
         };
         if again > SAME {
-            noticed.push(format!(
-                "{} answers something else when it is asked the same again, {UNSTEADY}: outcomes are of one asking",
-                self.name
-            ));
+            noticed.push(format!("{} {DRAWS}, {UNSTEADY}: outcomes are of one asking", self.name));
         } else if alone > ROUNDED {
             noticed.push(format!(
                 "what {} answers to an image depends on the others in its batch, {UNSTEADY}: outcomes are of these batches",
                 self.name
             ));
+        } else if self.differentiable() {
+            noticed.extend(self.slope_of_gradient(images, &answers)?);
         }
         Ok(noticed)
+    }
+
+    /// Whether it answers the same question otherwise.
+    pub(crate) fn draws(&self) -> bool {
+        self.cautions().iter().any(|caution| caution.contains(DRAWS))
+    }
+
+    /// Whether the best score less the next one changes along its gradient as the gradient says, by differences in three lengths.
+    fn slope_of_gradient(&self, images: &Tensor, answers: &Tensor) -> Result<Option<String>> {
+        if answers.size()[1] < 2 {
+            return Ok(None);
+        }
+        let best = answers.f_topk(2, 1, true, true)?.1;
+        let (first, second) = (best.f_narrow(1, 0, 1)?, best.f_narrow(1, 1, 1)?);
+        let lead = |images: &Tensor| -> Result<Tensor> {
+            let scores = self.logits(images)?.f_to_kind(Kind::Double)?;
+            Ok(scores.f_gather(1, &first, false)?.f_sub(&scores.f_gather(1, &second, false)?)?.f_flatten(0, -1)?)
+        };
+        let leaf = images.f_detach_copy()?.f_set_requires_grad(true)?;
+        let found = tch::with_grad(|| -> Result<Vec<Tensor>> {
+            let sum = lead(&leaf)?.f_sum(Kind::Double)?;
+            gradients("model", &sum, &[&leaf], Graph::Free)
+        });
+        // What has no gradient is refused, by name, where one is asked for.
+        let Ok(found) = found else { return Ok(None) };
+        let gradient = found[0].f_to_kind(Kind::Double)?;
+        let lengths = gradient
+            .f_flatten(1, -1)?
+            .f_square()?
+            .f_sum_dim_intlist([1i64].as_slice(), false, Kind::Double)?
+            .f_sqrt()?;
+        let shape: Vec<i64> = images.size().iter().enumerate().map(|(i, n)| if i == 0 { *n } else { 1 }).collect();
+        let along =
+            gradient.f_div(&lengths.f_clamp_min(f64::MIN_POSITIVE)?.f_reshape(&shape)?)?.f_to_kind(images.kind())?;
+        let largest = answers.f_abs()?.f_max()?.f_double_value(&[])?;
+        let numbers =
+            |tensor: &Tensor| -> Result<Vec<f64>> { Ok(Vec::try_from(&tensor.f_to_device(tch::Device::Cpu)?)?) };
+        let lengths = numbers(&lengths)?;
+        let mut nearest = vec![f64::NAN; lengths.len()];
+        for by in MOVED {
+            let shift = along.f_mul_scalar(by)?;
+            let moved = tch::no_grad(|| -> Result<Tensor> {
+                Ok(lead(&images.f_add(&shift)?)?.f_sub(&lead(&images.f_sub(&shift)?)?)?)
+            })?;
+            for ((nearest, change), length) in nearest.iter_mut().zip(numbers(&moved)?).zip(&lengths) {
+                let said = 2.0 * by * length;
+                let share = change / said;
+                // A comparison with NaN is false.
+                if said > SEEN * largest && share.is_finite() && !((*nearest - 1.0).abs() <= (share - 1.0).abs()) {
+                    *nearest = share;
+                }
+            }
+        }
+        let mut seen: Vec<f64> = nearest.into_iter().filter(|share| share.is_finite()).collect();
+        seen.sort_by(f64::total_cmp);
+        let otherwise = seen.iter().filter(|share| (**share - 1.0).abs() > AS_SAID).count();
+        Ok((otherwise > 0 && 2 * otherwise >= seen.len()).then(|| {
+            format!(
+                "scores of {} do not change along its gradient as the gradient says, but {} times as much ({otherwise} of {} images): it is wrong or stands \
+                 in for another, and where searches go along it what they leave right says nothing of what {} bears",
+                self.name,
+                significant(seen[seen.len() / 2], 2),
+                seen.len(),
+                self.name
+            )
+        }))
     }
 }
 

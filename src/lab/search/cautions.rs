@@ -13,7 +13,7 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     cautions.extend(&plan.data.noticed());
     plan.search.caution().into_iter().for_each(|caution| cautions.add(caution));
     plan.model.renumbered(plan.data).into_iter().for_each(|caution| cautions.add(caution));
-    let noticed = [agreement(plan, rows), stuck(plan, rows), short(plan, rows)];
+    let noticed = [agreement(plan, rows), stuck(plan, rows), short(plan, rows), free_and_right(plan, rows)];
     noticed.into_iter().flatten().for_each(|caution| cautions.add(caution));
     cautions
 }
@@ -56,6 +56,35 @@ fn short(plan: &Examination, rows: &[Row]) -> Option<String> {
         significant(most, 3),
         plan.model.name
     ))
+}
+
+/// Whether images are left right that the search could turn into any others, and so into those of another class.
+fn free_and_right(plan: &Examination, rows: &[Row]) -> Option<String> {
+    let bounds = plan.space.bounds().filter(|_| plan.space.additive())?;
+    let space = plan.space.differentiable()?;
+    let anywhere = space.norm().farthest(bounds.width(), plan.data.shape().iter().product::<usize>() as f64);
+    let free = |row: &Row| match row.level.or(space.within()) {
+        Some(radius) => radius >= anywhere,
+        None => plan.search.finds_least(),
+    };
+    let answer = rows.first()?.before;
+    if rows.iter().all(|row| row.before == answer && row.after == answer) {
+        return None;
+    }
+    let mut last = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.may_be_fooled() && free(row)) {
+        last.insert((row.id, row.target, row.level.map(f64::to_bits)), !row.fooled() && !row.stuck());
+    }
+    let left = last.values().filter(|left| **left).count();
+    (left > 0).then(|| {
+        format!(
+            "{left} of {} cases were left right by {}, though nothing but the bounds of pixels limited their changes: the search failed at them, \
+             which says nothing of what {} bears; more steps or another search may do better",
+            last.len(),
+            plan.search.describe(),
+            plan.model.name
+        )
+    })
 }
 
 /// Whether images are as they are because the search could not move them: of each aim and level the last step counts.

@@ -535,6 +535,11 @@ impl Transcript {
         self.of.finds_least && matches!(&self.of.points, Points::Changes { .. })
     }
 
+    /// Whether the least change was looked for by steps or questions, which may have been too few to come near it.
+    pub fn may_miss_least(&self) -> bool {
+        self.of.finds_least && !matches!(&self.of.points, Points::Elements(_))
+    }
+
     /// A column of numbers or truths; `None` where it is not known.
     fn numbers(&self, name: &str) -> Result<Vec<Option<f64>>> {
         let number = |value| match value {

@@ -131,7 +131,8 @@ pub(super) fn measures(
         MeasuredPoint {
             information: Interval { value: found.value, lo: found.lo, hi: found.hi },
             accuracy: mean(0).or_farther(wilson_at(means[0], answers.images() as f64, reach)),
-            margin: mean(1),
+            // One image tells no spread.
+            margin: if images < 2 { Interval { value: means[1], ..Interval::NOWHERE } } else { mean(1) },
             entropy: found.answers,
             labels: found.labels,
             too_many: answers.too_few(),

@@ -4,6 +4,7 @@ mod result;
 
 use rand::Rng;
 use rayon::prelude::*;
+use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::interval::{Interval, ResampledRows};
 use super::{Curve, CurveAxis};
@@ -81,6 +82,26 @@ impl<'a> NumberedRows<'a> {
         let information = surprise(&labels) + surprise(&answers) - surprise(&counts);
         [information, right as f64 / total as f64]
     }
+
+    /// The share of each image's rows that are right.
+    fn right(&self, images: usize) -> Vec<f64> {
+        let mut of = vec![[0u32; 2]; images];
+        for &(image, label, answer) in &self.rows.rows {
+            let [right, all] = &mut of[image as usize];
+            (*right, *all) = (*right + u32::from(label == answer), *all + 1);
+        }
+        of.iter().map(|[right, all]| f64::from(*right) / f64::from((*all).max(1))).collect()
+    }
+}
+
+/// The mean of paired differences of shares with the interval of Agresti and Min (2005), which holds where hardly a pair differs: two pairs
+/// are added, of which one differs, half either way.
+fn share_interval(gaps: &[f64], delta: f64) -> [f64; 2] {
+    let n = gaps.len() as f64 + 2.0;
+    let mean = gaps.iter().sum::<f64>() / n;
+    let variance = ((gaps.iter().map(|gap| gap * gap).sum::<f64>() + 1.0) / n - mean * mean) / n;
+    let reach = Normal::standard().inverse_cdf(1.0 - delta / 2.0) * variance.sqrt();
+    [mean - reach, mean + reach]
 }
 
 /// The mean height of straight lines between points, of one point its own.
@@ -117,7 +138,8 @@ fn check_alike(first: &Curve, second: &Curve) -> Result<()> {
 }
 
 /// Second minus first, at the levels that both have. Values are those of the curves; an interval is as wide as the difference of
-/// the plug-in estimates varies over samples of the images, drawn for both alike.
+/// the plug-in estimates varies over samples of the images, drawn for both alike. That of the accuracy is no narrower than Agresti and Min's
+/// (2005); I(T; Y) has none where no sample differs.
 pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling) -> Result<Difference> {
     check_alike(first, second)?;
     let place = |curve: &Curve, at: f64| curve.points.iter().position(|point| point.at == at);
@@ -152,13 +174,27 @@ pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling
         let gaps = gaps(measure);
         (0..gaps.len()).map(|i| interval(gaps[i], measure, &|replicate| replicate[i])).collect()
     };
+    // By point, of each image.
+    let of_images: Vec<Vec<f64>> = a
+        .iter()
+        .zip(&b)
+        .map(|(a, b)| b.right(first.images).iter().zip(a.right(first.images)).map(|(b, a)| b - a).collect())
+        .collect();
+    let at_least = |found: Interval, gaps: &[f64]| {
+        let [lo, hi] = share_interval(gaps, resampling.delta);
+        Interval { lo: found.lo.min(lo).max(-1.0), hi: found.hi.max(hi).min(1.0), ..found }
+    };
+    let accuracy = each(1).into_iter().zip(&of_images).map(|(found, gaps)| at_least(found, gaps)).collect();
+    let mean_gaps: Vec<f64> = (0..first.images)
+        .map(|image| mean_height(&at, &of_images.iter().map(|gaps| gaps[image]).collect::<Vec<_>>()))
+        .collect();
     let area =
         |measure: usize| interval(mean_height(&at, &gaps(measure)), measure, &|replicate| mean_height(&at, replicate));
     Ok(Difference {
         information: each(0),
-        accuracy: each(1),
+        accuracy,
         area: area(0),
-        accuracy_area: area(1),
+        accuracy_area: at_least(area(1), &mean_gaps),
         unit: first.unit,
         images: first.images,
         cautions: cautions(first, second, &pairs),
@@ -216,6 +252,9 @@ fn spread(value: f64, mut replicates: Vec<f64>, delta: f64) -> Interval {
     }
     let mean = replicates.iter().sum::<f64>() / replicates.len() as f64;
     replicates.sort_by(f64::total_cmp);
+    if replicates[replicates.len() - 1] - replicates[0] <= f64::EPSILON {
+        return Interval { value, ..Interval::NOWHERE };
+    }
     let end = |q: f64| value - (quantile(&replicates, q) - mean);
     Interval { value, lo: end(1.0 - delta / 2.0), hi: end(delta / 2.0) }
 }
@@ -347,7 +386,27 @@ mod tests {
         // The standard deviation of 12 of 400 that change: sqrt(0.03 x 0.97 / 400), in place of 0.025 for each model.
         assert!(((hi - lo) / (2.0 * 1.96 * 0.00853) - 1.0).abs() < 0.2, "{lo} to {hi}");
         let same = difference(&Cx::default(), &curve(&first), &curve(&first), how).expect("a difference");
-        assert_eq!([same.area.lo, same.area.hi, same.accuracy_area.hi], [0.0; 3]);
+        // Where nothing differs in any sample, samples don't tell how much might: of 402 pairs one.
+        assert!(same.area.lo.is_nan() && same.area.hi.is_nan());
+        let Interval { value, lo, hi } = same.accuracy_area;
+        assert!(value == 0.0 && (hi - 1.959963984540054 / 402.0).abs() < 1e-9 && lo == -hi, "{lo} to {hi}");
+    }
+
+    /// The interval of Agresti and Min for 3 and 1 of 20 pairs that differ: ((3 - 1) / 22, sqrt((5 / 22 - (2 / 22)^2) / 22)).
+    #[test]
+    fn few_pairs_that_differ_have_an_interval_within_its_range() {
+        let mut gaps = vec![1.0; 3];
+        gaps.push(-1.0);
+        gaps.resize(20, 0.0);
+        let [lo, hi] = share_interval(&gaps, 0.05);
+        assert!((lo + 0.104645).abs() < 1e-5 && (hi - 0.286463).abs() < 1e-5, "{lo} to {hi}");
+        let all = |answer| curve(&[(0, 1, answer), (1, 2, answer)]);
+        let how = Resampling { replicates: 40, delta: 0.05, seed: 1 };
+        let found = difference(&Cx::default(), &all(1), &all(2), how).expect("a difference").accuracy_area;
+        assert!(
+            found.value == 0.0 && found.lo >= -1.0 && found.hi <= 1.0 && found.lo < 0.0 && found.hi > 0.0,
+            "{found:?}"
+        );
     }
 
     #[test]
