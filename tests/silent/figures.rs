@@ -2,6 +2,24 @@
 
 use super::{refused, run_in, truths};
 
+/// A search for the least change has a place in dB for those alone that it made fail.
+#[test]
+fn a_curve_in_db_says_how_many_images_are_not_changed() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });
+        let of = |search| tolerance::measure(f, ds, #{ space: space::pixels("l2", #{ bounds: [0, 1] }), search: search, levels: [0.3, 0.6] });
+        let curves = #{ least: of.call(search::fmn()), worst: of.call(search::bim(#{ steps: 10, step: 0.2 })) };
+        let told = |figure| figure.cautions.filter(|it| it.contains("stands where images do that are changed there"));
+        let said = told.call(plot::tolerance(curves));
+        #{
+            least: said.len() == 1 && said[0].contains("of least up to"),
+            levels: told.call(plot::tolerance(curves, #{ axis: "level" })) == [],
+        }"#,
+    );
+}
+
 #[test]
 fn a_figure_says_itself_what_its_axes_have_no_place_for() {
     truths(

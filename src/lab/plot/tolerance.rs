@@ -1,7 +1,7 @@
 //! The figures of Galloway, Golubeva and Taylor, "Adversarial Examples as an Input-Fault Tolerance Problem" (2018).
 
 use super::figure::{Axis, Figure, Layer, Panel, ReferenceLine, Series};
-use crate::core::{Error, Result};
+use crate::core::{Cautions, Error, Result, significant};
 use crate::estimate::tolerance::{Curve, CurvePoint, Interval, populations};
 
 /// What a panel shows.
@@ -78,7 +78,25 @@ pub fn tolerance(curves: &[(String, &Curve)], measures: &[PanelMeasure], in_db: 
         panels.push(panel);
     }
     let columns = panels.len();
-    Figure::of(panels, columns).cautioned(&populations(curves)).checked()
+    let figure = Figure::of(panels, columns).cautioned(&populations(curves));
+    if in_db { figure.cautioned(&unchanged(curves)).checked() } else { figure.checked() }
+}
+
+/// Curves that stand in dB where few of their images do: a search for the least change leaves those as they are that it can't make fail.
+fn unchanged(curves: &[(String, &Curve)]) -> Cautions {
+    const TOLD: f64 = 0.05;
+    let mut cautions = Cautions::default();
+    for (name, curve) in curves {
+        let most = curve.places(true).iter().map(|(_, point)| point.unchanged).fold(0.0, f64::max);
+        if most > TOLD {
+            cautions.add(format!(
+                "in dB a point stands where images do that are changed there, and of {} up to {}% are not: axis: \"level\" sets searches side by side",
+                if name.is_empty() { "these" } else { name },
+                significant(100.0 * most, 2)
+            ));
+        }
+    }
+    cautions
 }
 
 /// A curve's name, and where not all are of the same images of how many it is.

@@ -64,6 +64,8 @@ pub struct CurvePoint {
     pub at: f64,
     /// Mean over the changes that are not 0, in dB; infinite if all are, NaN where it was not measured.
     pub snr: f64,
+    /// The share of images that are not changed at all, which have no place in dB.
+    pub unchanged: f64,
     /// Mean size of the changes in the space's unit.
     pub magnitude: f64,
     /// I(T; Y) in bits.
@@ -188,6 +190,7 @@ fn point(group: &PointRows, sample: &ResampledRows, found: &MeasuredPoint, k: us
     CurvePoint {
         at: group.at,
         snr: if (snr.is_nan() && measured) || group.before { f64::INFINITY } else { snr },
+        unchanged: group.rows.iter().filter(|row| row.snr == f32::INFINITY).count() as f64 / group.rows.len() as f64,
         magnitude: if group.before { 0.0 } else { mean(&|row| row.magnitude) },
         information: found.information,
         accuracy: found.accuracy,

@@ -112,6 +112,7 @@ mod tests {
         let point = |&(snr, information, accuracy): &(f64, f64, f64)| CurvePoint {
             at: 1.0 / snr,
             snr,
+            unchanged: 0.0,
             magnitude: 0.0,
             information: certain(information),
             accuracy: certain(accuracy),

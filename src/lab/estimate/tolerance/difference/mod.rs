@@ -303,6 +303,7 @@ mod tests {
         let point = CurvePoint {
             at: 1.0,
             snr: 0.0,
+            unchanged: 0.0,
             magnitude: 0.0,
             information: Interval { value: found.value, ..Interval::NOWHERE },
             accuracy: Interval { value: right, ..Interval::NOWHERE },
