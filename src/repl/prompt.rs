@@ -12,7 +12,7 @@ use crate::dialogue::{Dialogue, Output};
 use crate::sandbox::Sandbox;
 use crate::script::Diagnostic;
 use crate::term::{
-    CHOICES, GraphicsProtocol, Leaving, Paint, Screen, TerminalMode, context, leave_at_once, stop_on_signals,
+    CHOICES, GraphicsProtocol, Leaving, Paint, Screen, TerminalMode, context, leave, leave_at_once, stop_on_signals,
 };
 
 /// SIGINT.
@@ -126,7 +126,7 @@ impl Prompt {
         self.idle.store(true, Ordering::SeqCst);
         stop.store(false, Ordering::SeqCst);
         if let Some(signal) = self.leaving.signal() {
-            std::process::exit(128 + signal);
+            leave(128 + signal);
         }
         let line = read();
         stop.store(false, Ordering::SeqCst);

@@ -43,22 +43,25 @@ impl Check for Rounded {
         let changed = failing.images(cx, true)?;
         let rounded = bounds.clamp(&changed.f_mul_scalar(255.0)?.f_round()?.f_div_scalar(255.0)?)?;
         let model = &of.attack.model;
-        let right_of = |pixels: &Tensor| -> Result<usize> {
+        let right_of = |pixels: &Tensor| -> Result<Vec<bool>> {
             let answers = model.predictions(cx, &Inputs::Images(pixels))?;
-            Ok(answers.iter().zip(&failing.rows).filter(|(answer, row)| **answer == i64::from(row.label)).count())
+            Ok(answers.iter().zip(&failing.rows).map(|(answer, row)| *answer == i64::from(row.label)).collect())
         };
-        let anew = right_of(&changed)?;
-        if anew > 0 {
+        let (anew, rounded) = (right_of(&changed)?, right_of(&rounded)?);
+        let turned = anew.iter().filter(|right| **right).count();
+        if turned == failing.len() || (turned > 0 && model.draws()) {
             return Ok(Finding::not_asked(format!(
                 "{} right as soon as they are asked about once more, with nothing rounded",
-                images(anew)
+                images(turned)
             )));
         }
-        let right = right_of(&rounded)?;
+        // What is right in this batch with nothing rounded says nothing of rounding.
+        let tried = failing.len() - turned;
+        let right = rounded.iter().zip(&anew).filter(|(rounded, anew)| **rounded && !**anew).count();
         let says = match right {
             0 => "all of them fail as files, too".into(),
             n => format!("{} right again: they fail by less than a file can hold", images(n)),
         };
-        Ok(Finding::new(Verdict::against(right, of.images()), (right, failing.len()), says))
+        Ok(Finding::new(Verdict::against(right, of.images()), (right, tried), says))
     }
 }

@@ -65,7 +65,8 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(NamedSizes
     let size = |row: &Row| if row.fooled() { Some(row.magnitude.into()) } else { tried(transcript, row) };
     let farthest = transcript.rows.iter().filter(known).filter_map(size).fold(0.0, f64::max);
     let unbounded = transcript.rows.iter().filter(known).filter(|row| size(row).is_none()).count();
-    let left = transcript.rows.iter().filter(|row| known(row) && !row.fooled()).count();
+    let left = transcript.rows.iter().filter(|row| known(row) && !row.fooled() && !row.stuck());
+    let left = left.map(|row| row.id).collect::<BTreeSet<_>>().len();
     let caution = match (unbounded, transcript.keeps_worst()) {
         (0, false) => (transcript.may_miss_least() && left > 0).then(|| {
             let few = if transcript.asks_for_least() { "questions were" } else { "steps were" };

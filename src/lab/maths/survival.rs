@@ -22,8 +22,11 @@ pub struct Between {
 pub struct ProductLimit {
     steps: Vec<SurvivalStep>,
     last: f64,
-    /// How many sizes there are.
-    all: f64,
+    /// How many sizes there are, and for how many it was enough.
+    all: usize,
+    events: usize,
+    /// Those that were not enough before any was, the smallest first.
+    before: Vec<f64>,
 }
 
 struct SurvivalStep {
@@ -44,6 +47,8 @@ impl ProductLimit {
         // Of equal sizes those that were enough come first: the others need more.
         sizes.sort_by(|a, b| a.at.total_cmp(&b.at).then(b.enough.cmp(&a.enough)));
         let (last, all) = (sizes.last()?.at, sizes.len());
+        let events = sizes.iter().filter(|size| size.enough).count();
+        let before = sizes.iter().take_while(|size| !size.enough).map(|size| size.at).collect();
         let (mut steps, mut share, mut greenwood, mut left) = (vec![], 1.0, 0.0, sizes.len() as f64);
         for alike in sizes.chunk_by(|a, b| a.at == b.at) {
             let enough = alike.iter().filter(|size| size.enough).count() as f64;
@@ -54,7 +59,7 @@ impl ProductLimit {
             }
             left -= alike.len() as f64;
         }
-        Some(Self { steps, last, all: all as f64 })
+        Some(Self { steps, last, all, events, before })
     }
 
     /// The largest size that was tried, enough or not: nothing is known beyond, unless it was enough for all.
@@ -68,23 +73,28 @@ impl ProductLimit {
     }
 
     /// What is enough for half, with the interval of Brookmeyer and Crowley (1982) on the scale of log(-log S) at the level 1 - delta. Where
-    /// S is 1 or 0 its limits are those of Clopper and Pearson (1934), so that an interval of 95% has no end of its own below six sizes.
+    /// S is 1 or 0 its limits are those of Clopper and Pearson (1934) for those that are left, so that an interval of 95% ends nowhere before six
+    /// were enough.
     pub fn median(&self, delta: f64) -> Between {
         let z = Normal::standard().inverse_cdf(1.0 - delta / 2.0);
-        let all_alike = (delta / 2.0).powf(1.0 / self.all);
+        let all_alike = |n: usize| (delta / 2.0).powf(1.0 / n as f64);
         let limit = |step: &SurvivalStep, sign: f64| {
             if step.share <= 0.0 {
-                return if sign > 0.0 { 1.0 - all_alike } else { 0.0 };
+                return if sign > 0.0 { 1.0 - all_alike(self.events) } else { 0.0 };
             }
             let log = step.share.ln();
             (-((-log).ln() + sign * z * step.greenwood.sqrt() / log).exp()).exp()
         };
+        // From where on too few are left for S of 1 to be above a half for sure.
+        let too_few = (0..=self.before.len())
+            .find(|&gone| gone < self.all && all_alike(self.all - gone) <= 0.5)
+            .map(|gone| if gone == 0 { 0.0 } else { self.before[gone - 1] });
         let first = |share: &dyn Fn(&SurvivalStep) -> f64| {
             self.steps.iter().find(|step| share(step) <= 0.5).map_or(f64::INFINITY, |step| step.at)
         };
         Between {
             value: first(&|step| step.share),
-            lo: if all_alike <= 0.5 { 0.0 } else { first(&|step| limit(step, -1.0)) },
+            lo: too_few.unwrap_or(f64::INFINITY).min(first(&|step| limit(step, -1.0))),
             hi: first(&|step| limit(step, 1.0)),
         }
     }
@@ -232,6 +242,11 @@ mod tests {
             assert_eq!(median.hi.is_finite(), known, "{n}: {median:?}");
             assert_eq!(median.lo > 0.0, known, "{n}: {median:?}");
         }
+        // Of one alone after twenty that were not tried so far nothing is known, beyond that those needed more.
+        let mut one = vec![(0.1, false); 20];
+        one.push((1.0, true));
+        let median = ProductLimit::of(&sizes(&one)).expect("sizes").median(0.05);
+        assert_eq!(median, Between { value: 1.0, lo: 0.1, hi: f64::INFINITY });
     }
 
     #[test]

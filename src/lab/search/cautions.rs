@@ -1,6 +1,6 @@
 //! Why the outcomes of an examination may not mean what they seem to, as far as the examination itself can tell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Examination, Row, gradient_search};
 use crate::core::{Cautions, significant};
@@ -60,7 +60,9 @@ fn short(plan: &Examination, rows: &[Row]) -> Option<String> {
 
 /// Whether images are left right that the search could turn into any others, and so into those of another class.
 fn free_and_right(plan: &Examination, rows: &[Row]) -> Option<String> {
-    let bounds = plan.space.bounds().filter(|_| plan.space.additive())?;
+    // Of other aims it is not known that any image meets them.
+    let misled = plan.objective.failure.of_the_highest() && plan.objective.lead == 0.0;
+    let bounds = plan.space.bounds().filter(|_| misled && plan.space.additive())?;
     let space = plan.space.differentiable()?;
     let anywhere = space.norm().farthest(bounds.width(), plan.data.shape().iter().product::<usize>() as f64);
     let free = |row: &Row| match row.level.or(space.within()) {
@@ -72,13 +74,15 @@ fn free_and_right(plan: &Examination, rows: &[Row]) -> Option<String> {
         return None;
     }
     let mut last = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.may_be_fooled() && free(row)) {
+    let answered: BTreeSet<i32> = rows.iter().flat_map(|row| [row.before, row.after]).collect();
+    let known = |row: &Row| row.target.is_none_or(|target| answered.contains(&target));
+    for row in rows.iter().filter(|row| row.may_be_fooled() && free(row) && known(row)) {
         last.insert((row.id, row.target, row.level.map(f64::to_bits)), !row.fooled() && !row.stuck());
     }
     let left = last.values().filter(|left| **left).count();
     (left > 0).then(|| {
         format!(
-            "{left} of {} cases were left right by {}, though nothing but the bounds of pixels limited their changes: the search failed at them, \
+            "{left} of {} cases were not made to fail by {}, though nothing but the bounds of pixels limited their changes: the search failed, \
              which says nothing of what {} bears; more steps or another search may do better",
             last.len(),
             plan.search.describe(),

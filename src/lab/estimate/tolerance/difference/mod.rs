@@ -83,14 +83,14 @@ impl<'a> NumberedRows<'a> {
         [information, right as f64 / total as f64]
     }
 
-    /// The share of each image's rows that are right.
-    fn right(&self, images: usize) -> Vec<f64> {
+    /// The share of each image's rows that are right, if it has some.
+    fn right(&self, images: usize) -> Vec<Option<f64>> {
         let mut of = vec![[0u32; 2]; images];
         for &(image, label, answer) in &self.rows.rows {
             let [right, all] = &mut of[image as usize];
             (*right, *all) = (*right + u32::from(label == answer), *all + 1);
         }
-        of.iter().map(|[right, all]| f64::from(*right) / f64::from((*all).max(1))).collect()
+        of.iter().map(|[right, all]| (*all > 0).then(|| f64::from(*right) / f64::from(*all))).collect()
     }
 }
 
@@ -139,7 +139,7 @@ fn check_alike(first: &Curve, second: &Curve) -> Result<()> {
 
 /// Second minus first, at the levels that both have. Values are those of the curves; an interval is as wide as the difference of
 /// the plug-in estimates varies over samples of the images, drawn for both alike. That of the accuracy is no narrower than Agresti and Min's
-/// (2005); I(T; Y) has none where no sample differs.
+/// (2005), where there are samples at all; I(T; Y) has none where no sample differs.
 pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling) -> Result<Difference> {
     check_alike(first, second)?;
     let place = |curve: &Curve, at: f64| curve.points.iter().position(|point| point.at == at);
@@ -174,27 +174,37 @@ pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling
         let gaps = gaps(measure);
         (0..gaps.len()).map(|i| interval(gaps[i], measure, &|replicate| replicate[i])).collect()
     };
-    // By point, of each image.
-    let of_images: Vec<Vec<f64>> = a
+    // By point, of each image that both have rows of there.
+    let of_images: Vec<Vec<Option<f64>>> = a
         .iter()
         .zip(&b)
-        .map(|(a, b)| b.right(first.images).iter().zip(a.right(first.images)).map(|(b, a)| b - a).collect())
+        .map(|(a, b)| {
+            let pairs = a.right(first.images).into_iter().zip(b.right(first.images));
+            pairs.map(|(a, b)| Some(b? - a?)).collect()
+        })
         .collect();
-    let at_least = |found: Interval, gaps: &[f64]| {
-        let [lo, hi] = share_interval(gaps, resampling.delta);
-        Interval { lo: found.lo.min(lo).max(-1.0), hi: found.hi.max(hi).min(1.0), ..found }
+    let at_least = |found: Interval, gaps: Vec<f64>| {
+        if drawn.is_empty() || found.value.is_nan() {
+            return found;
+        }
+        let [lo, hi] = share_interval(&gaps, resampling.delta);
+        let (lo, hi) = (found.lo.min(lo).min(found.value), found.hi.max(hi).max(found.value));
+        Interval { lo: lo.max(-1.0), hi: hi.min(1.0), ..found }
     };
-    let accuracy = each(1).into_iter().zip(&of_images).map(|(found, gaps)| at_least(found, gaps)).collect();
-    let mean_gaps: Vec<f64> = (0..first.images)
-        .map(|image| mean_height(&at, &of_images.iter().map(|gaps| gaps[image]).collect::<Vec<_>>()))
-        .collect();
+    let known = |gaps: &Vec<Option<f64>>| gaps.iter().flatten().copied().collect();
+    let accuracy = each(1).into_iter().zip(&of_images).map(|(found, gaps)| at_least(found, known(gaps))).collect();
     let area =
         |measure: usize| interval(mean_height(&at, &gaps(measure)), measure, &|replicate| mean_height(&at, replicate));
+    let mean_gap = |image: usize| -> Option<f64> {
+        let heights: Vec<f64> = of_images.iter().map(|gaps| gaps[image]).collect::<Option<_>>()?;
+        Some(mean_height(&at, &heights))
+    };
+    let mean_gaps = (0..first.images).filter_map(mean_gap).collect();
     Ok(Difference {
         information: each(0),
         accuracy,
         area: area(0),
-        accuracy_area: at_least(area(1), &mean_gaps),
+        accuracy_area: at_least(area(1), mean_gaps),
         unit: first.unit,
         images: first.images,
         cautions: cautions(first, second, &pairs),
@@ -252,7 +262,9 @@ fn spread(value: f64, mut replicates: Vec<f64>, delta: f64) -> Interval {
     }
     let mean = replicates.iter().sum::<f64>() / replicates.len() as f64;
     replicates.sort_by(f64::total_cmp);
-    if replicates[replicates.len() - 1] - replicates[0] <= f64::EPSILON {
+    // Sums of entropies in another order differ by rounding.
+    const ROUNDING: f64 = 1e-9;
+    if replicates[replicates.len() - 1] - replicates[0] <= ROUNDING {
         return Interval { value, ..Interval::NOWHERE };
     }
     let end = |q: f64| value - (quantile(&replicates, q) - mean);
