@@ -55,13 +55,15 @@ impl Check for Rounded {
                 images(turned)
             )));
         }
-        // What is right in this batch with nothing rounded says nothing of rounding.
         let tried = failing.len() - turned;
         let right = rounded.iter().zip(&anew).filter(|(rounded, anew)| **rounded && !**anew).count();
-        let says = match right {
+        let mut says: String = match right {
             0 => "all of them fail as files, too".into(),
             n => format!("{} right again: they fail by less than a file can hold", images(n)),
         };
+        if turned > 0 {
+            says += &format!("; of {} that are right in another batch nothing is said", images(turned));
+        }
         Ok(Finding::new(Verdict::against(right, of.images()), (right, tried), says))
     }
 }

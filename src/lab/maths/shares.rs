@@ -1,6 +1,6 @@
 //! Shares: whether one is larger than another, and how well one is known.
 
-use statrs::distribution::{ContinuousCDF, DiscreteCDF, Hypergeometric, StudentsT};
+use statrs::distribution::{ContinuousCDF, DiscreteCDF, Hypergeometric, Normal, StudentsT};
 use statrs::function::gamma::ln_gamma;
 
 use crate::core::{random, significant};
@@ -221,6 +221,16 @@ pub fn wilson_at(p: f64, n: f64, z: f64) -> (f64, f64) {
     (low, high)
 }
 
+/// The interval of the mean of paired differences of shares by Agresti and Min (2005), at the level 1 - delta, which holds where hardly a pair
+/// differs, too: two pairs are added, of which one differs, half either way. It may end beyond [-1, 1].
+pub fn paired_difference(gaps: &[f64], delta: f64) -> (f64, f64) {
+    let n = gaps.len() as f64 + 2.0;
+    let mean = gaps.iter().sum::<f64>() / n;
+    let variance = ((gaps.iter().map(|gap| gap * gap).sum::<f64>() + 1.0) / n - mean * mean) / n;
+    let reach = Normal::standard().inverse_cdf(1.0 - delta / 2.0) * variance.sqrt();
+    (mean - reach, mean + reach)
+}
+
 /// Clopper and Pearson's one-sided lower end (1934): the largest share under which `k` or more of `n` have a probability of `delta` at
 /// most, `delta` from above 0 to 1/2. The true share is below it with probability `delta` at most, whatever it is.
 pub fn clopper_pearson_lower(k: u64, n: u64, delta: f64) -> f64 {
@@ -266,6 +276,28 @@ fn at_least(k: u64, n: u64, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// For 3 and 1 of 20 pairs that differ: (3 - 1) / 22 and sqrt((5 / 22 - (2 / 22)^2) / 22), worked out in Python. NumPy found shares of 0.945 to 1
+    /// in 40,000 experiments each; in 2,000 four deviations are 0.02.
+    #[test]
+    fn paired_differences_are_held_where_few_pairs_differ() {
+        let mut gaps = vec![1.0; 3];
+        gaps.push(-1.0);
+        gaps.resize(20, 0.0);
+        let (lo, hi) = paired_difference(&gaps, 0.05);
+        assert!((lo + 0.10464504357749765).abs() < 1e-9 && (hi - 0.2864632253956795).abs() < 1e-9, "{lo} to {hi}");
+        let mut rng = random(11, 0);
+        for (n, up, down) in [(10, 0.0, 0.0), (20, 0.1, 0.02), (30, 0.03, 0.01), (100, 0.03, 0.0), (30, 0.3, 0.1)] {
+            let mut held = 0;
+            for _ in 0..2000 {
+                let gap = |x: f64| f64::from(i8::from(x < up) - i8::from(x > 1.0 - down));
+                let gaps: Vec<f64> = (0..n).map(|_| gap(rng.r#gen())).collect();
+                let (lo, hi) = paired_difference(&gaps, 0.05);
+                held += usize::from(lo <= up - down && up - down <= hi);
+            }
+            assert!(held >= 1840, "{n}, {up}, {down}: {held}");
+        }
+    }
 
     /// Draws of ten labels, of which one in fifty is a hit, each up to its first hit: about 1 / draws no interval of a mean holds.
     #[test]

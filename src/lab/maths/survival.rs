@@ -249,6 +249,26 @@ mod tests {
         assert_eq!(median, Between { value: 1.0, lo: 0.1, hi: f64::INFINITY });
     }
 
+    /// Medians of exponential sizes of which some are not tried so far, in 1,500 experiments each; NumPy found shares of 0.94 to 1.
+    #[test]
+    fn intervals_hold_the_median() {
+        let mut rng = random(13, 0);
+        for (n, tried) in [(4, f64::INFINITY), (6, 1.0), (8, 2.5), (12, 1.0), (20, f64::INFINITY)] {
+            let mut held = 0;
+            for _ in 0..1500 {
+                let mut draw = |mean: f64| -mean * (1.0 - rng.r#gen::<f64>()).ln();
+                let all: Vec<Size> = (0..n)
+                    .map(|_| (draw(1.0), draw(tried)))
+                    .map(|(at, until)| Size { at: at.min(until), enough: at <= until })
+                    .collect();
+                let median = ProductLimit::of(&all).expect("sizes").median(0.05);
+                held += usize::from(median.lo <= 2f64.ln() && 2f64.ln() <= median.hi);
+            }
+            // 1,395 is 0.93, four deviations below 0.955.
+            assert!(held >= 1395, "{n}, {tried}: {held}");
+        }
+    }
+
     #[test]
     fn where_all_had_enough_it_is_the_mean() {
         let at = [0.5, 1.25, 2.0, 4.0];

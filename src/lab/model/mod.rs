@@ -15,6 +15,7 @@ mod python;
 mod resized;
 mod scaled;
 mod shift;
+mod slope;
 mod smoothed;
 mod supply;
 mod votes;

@@ -3,9 +3,7 @@
 use tch::Kind;
 
 use super::Model;
-use crate::core::{
-    Cx, ErrorKind, Graph, LongCall, Object, Result, Tensor, gradients, in_stream, significant, with_stream,
-};
+use crate::core::{Cx, ErrorKind, LongCall, Object, Result, Tensor, in_stream, significant, with_stream};
 use crate::data::Dataset;
 
 /// The number of classes, and cautions.
@@ -30,17 +28,8 @@ pub const UNSTEADY: &str = "as in training mode";
 /// What is said of those that answer the same question otherwise.
 const DRAWS: &str = "answers something else when it is asked the same again";
 
-/// How far images are moved along a gradient in order to see whether scores change as it says, in their l2 norm.
-const MOVED: [f64; 3] = [0.01, 0.03, 0.1];
-/// Of the largest score: smaller changes are told apart from rounding by no digit.
-const SEEN: f64 = 1e-4;
-/// How far apart the changes there and back may be, as shares of what the gradient says.
-const AGREE: f64 = 0.1;
-/// How far from 1 the change may be, as such a share.
-const AS_SAID: f64 = 0.5;
-
 /// Seed of the draws of models that draw.
-const OWN: u64 = u64::from_be_bytes(*b"__probe_");
+pub(super) const OWN: u64 = u64::from_be_bytes(*b"__probe_");
 
 impl Model {
     /// Asks about up to eight images, once for each model unless it has seen fewer, and keeps what it notices as cautions: answers that
@@ -185,87 +174,6 @@ impl Model {
     /// Whether it answers the same question otherwise.
     pub(crate) fn draws(&self) -> bool {
         self.cautions().iter().any(|caution| caution.contains(DRAWS))
-    }
-
-    /// Whether the best score less the next one changes along its gradient as the gradient says. Images are drawn inwards and shaken, so that
-    /// no kink that many share (a clamp at 0, equal pixels below a maximum) lies where it is asked; lengths count whose two ways, there and
-    /// back, agree, as they do along an honest gradient and along a wrong one, but neither at a kink nor where answers saturate.
-    fn slope_of_gradient(&self, images: &Tensor, answers: &Tensor) -> Result<Option<String>> {
-        let within = images.f_min()?.f_double_value(&[])? >= 0.0 && images.f_max()?.f_double_value(&[])? <= 1.0;
-        if answers.size()[1] < 2 || self.copies() > 1 || !within {
-            return Ok(None);
-        }
-        // Drawn on the CPU, so that every device asks the same.
-        let shaken = with_stream(OWN, 1, || Tensor::f_rand(images.size(), (Kind::Float, tch::Device::Cpu)))?;
-        let shaken =
-            shaken.f_sub_scalar(0.5)?.f_mul_scalar(0.04)?.f_to_device(images.device())?.f_to_kind(images.kind())?;
-        let images = images.f_mul_scalar(0.7)?.f_add_scalar(0.15)?.f_add(&shaken)?;
-        match self.shares_of_gradient(&images, answers) {
-            Ok(shares) => Ok(self.told_of_gradient(&shares, images.size()[0] as usize)),
-            Err(error) if error.is_interrupted() || error.is_out_of_memory() => Err(error),
-            // What has no gradient, or none that can be had, is refused by name where one is asked for.
-            Err(_) => Ok(None),
-        }
-    }
-
-    /// Of images whose scores change by enough to be seen, how much they change along the gradient as a share of what it says.
-    fn shares_of_gradient(&self, images: &Tensor, answers: &Tensor) -> Result<Vec<f64>> {
-        let best = answers.f_topk(2, 1, true, true)?.1;
-        let (first, second) = (best.f_narrow(1, 0, 1)?, best.f_narrow(1, 1, 1)?);
-        let lead = |images: &Tensor| -> Result<Tensor> {
-            let scores = self.logits(images)?.f_to_kind(Kind::Double)?;
-            Ok(scores.f_gather(1, &first, false)?.f_sub(&scores.f_gather(1, &second, false)?)?.f_flatten(0, -1)?)
-        };
-        let leaf = images.f_detach_copy()?.f_set_requires_grad(true)?;
-        let (here, gradient) = tch::with_grad(|| -> Result<(Tensor, Tensor)> {
-            let here = lead(&leaf)?;
-            let found = gradients(&self.name, &here.f_sum(Kind::Double)?, &[&leaf], Graph::Free)?;
-            Ok((here.f_detach()?, found[0].f_to_kind(Kind::Double)?))
-        })?;
-        let lengths = gradient
-            .f_flatten(1, -1)?
-            .f_square()?
-            .f_sum_dim_intlist([1i64].as_slice(), false, Kind::Double)?
-            .f_sqrt()?;
-        let shape: Vec<i64> = images.size().iter().enumerate().map(|(i, n)| if i == 0 { *n } else { 1 }).collect();
-        let along = gradient.f_div(&lengths.f_clamp_min(f64::MIN_POSITIVE)?.f_reshape(&shape)?)?;
-        let along = along.f_to_kind(images.kind())?;
-        let largest = answers.f_abs()?.f_max()?.f_double_value(&[])?;
-        let numbers =
-            |tensor: &Tensor| -> Result<Vec<f64>> { Ok(Vec::try_from(&tensor.f_to_device(tch::Device::Cpu)?)?) };
-        let (here, lengths) = (numbers(&here)?, numbers(&lengths)?);
-        let mut nearest = vec![f64::NAN; lengths.len()];
-        for by in MOVED {
-            let shift = along.f_mul_scalar(by)?;
-            let asked = |images: Tensor| tch::no_grad(|| numbers(&lead(&images)?));
-            let (there, back) = (asked(images.f_add(&shift)?)?, asked(images.f_sub(&shift)?)?);
-            for i in 0..lengths.len() {
-                let said = by * lengths[i];
-                let (there, back) = ((there[i] - here[i]) / said, (here[i] - back[i]) / said);
-                let share = (there + back) / 2.0;
-                let nearer = nearest[i].is_nan() || (share - 1.0).abs() < (nearest[i] - 1.0).abs();
-                if said > SEEN * largest && (there - back).abs() <= AGREE && nearer {
-                    nearest[i] = share;
-                }
-            }
-        }
-        nearest.retain(|share| share.is_finite());
-        nearest.sort_by(f64::total_cmp);
-        Ok(nearest)
-    }
-
-    fn told_of_gradient(&self, shares: &[f64], images: usize) -> Option<String> {
-        let otherwise = shares.iter().filter(|share| (**share - 1.0).abs() > AS_SAID).count();
-        (2 * shares.len() >= images && 2 * otherwise > shares.len()).then(|| {
-            format!(
-                "scores of {} do not change along its gradient as the gradient says, but {} times as much ({otherwise} of {} images): it is wrong \
-                 or stands in for another, and where searches go along it what they leave right says nothing of what {} bears",
-                self.name,
-                significant(shares[shares.len() / 2], 2),
-                shares.len(),
-                self.name
-            )
-        })
     }
 }
 

@@ -1,0 +1,157 @@
+//! Whether a model's gradient is that of its scores, as differences see it: one that somebody wrote may be wrong or stand in for another.
+
+use tch::{Device, Kind};
+
+use super::Model;
+use super::probe::OWN;
+use crate::core::{Graph, Result, Tensor, gradients, significant, with_stream};
+
+/// How far images are moved along a gradient in order to see whether scores change as it says, in their l2 norm.
+const MOVED: [f64; 3] = [0.01, 0.03, 0.1];
+/// Of the largest score: smaller changes are told apart from rounding by no digit.
+const SEEN: f64 = 1e-4;
+/// How far apart the changes there and back may be, as shares of what the gradient says.
+const AGREE: f64 = 0.1;
+/// How far from 1 the change may be, as such a share.
+const AS_SAID: f64 = 0.5;
+
+impl Model {
+    /// Whether the best score less the next one changes along its gradient as the gradient says. Images are drawn inwards and shaken, so that
+    /// no kink that many share (a clamp at 0, equal pixels below a maximum) lies where it is asked; lengths count whose two ways, there and
+    /// back, agree, as they do along an honest gradient and along a wrong one, but neither at a kink nor where answers saturate.
+    pub(super) fn slope_of_gradient(&self, images: &Tensor, answers: &Tensor) -> Result<Option<String>> {
+        let within = images.f_min()?.f_double_value(&[])? >= 0.0 && images.f_max()?.f_double_value(&[])? <= 1.0;
+        if answers.size()[1] < 2 || self.copies() > 1 || !within {
+            return Ok(None);
+        }
+        // Drawn on the CPU, so that every device asks the same.
+        let shaken = with_stream(OWN, 1, || Tensor::f_rand(images.size(), (Kind::Float, Device::Cpu)))?;
+        let shaken =
+            shaken.f_sub_scalar(0.5)?.f_mul_scalar(0.04)?.f_to_device(images.device())?.f_to_kind(images.kind())?;
+        let images = images.f_mul_scalar(0.7)?.f_add_scalar(0.15)?.f_add(&shaken)?;
+        match self.shares_of_gradient(&images, answers) {
+            Ok(shares) => Ok(self.told_of_gradient(&shares, images.size()[0] as usize)),
+            Err(error) if error.is_interrupted() || error.is_out_of_memory() => Err(error),
+            // What has no gradient, or none that can be had, is refused by name where one is asked for.
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Of images whose scores change by enough to be seen, how much they change along the gradient as a share of what it says.
+    fn shares_of_gradient(&self, images: &Tensor, answers: &Tensor) -> Result<Vec<f64>> {
+        let best = answers.f_topk(2, 1, true, true)?.1;
+        let (first, second) = (best.f_narrow(1, 0, 1)?, best.f_narrow(1, 1, 1)?);
+        let lead = |images: &Tensor| -> Result<Tensor> {
+            let scores = self.logits(images)?.f_to_kind(Kind::Double)?;
+            Ok(scores.f_gather(1, &first, false)?.f_sub(&scores.f_gather(1, &second, false)?)?.f_flatten(0, -1)?)
+        };
+        let leaf = images.f_detach_copy()?.f_set_requires_grad(true)?;
+        let (here, gradient) = tch::with_grad(|| -> Result<(Tensor, Tensor)> {
+            let here = lead(&leaf)?;
+            let found = gradients(&self.name, &here.f_sum(Kind::Double)?, &[&leaf], Graph::Free)?;
+            Ok((here.f_detach()?, found[0].f_to_kind(Kind::Double)?))
+        })?;
+        let lengths = gradient
+            .f_flatten(1, -1)?
+            .f_square()?
+            .f_sum_dim_intlist([1i64].as_slice(), false, Kind::Double)?
+            .f_sqrt()?;
+        let shape: Vec<i64> = images.size().iter().enumerate().map(|(i, n)| if i == 0 { *n } else { 1 }).collect();
+        let along = gradient.f_div(&lengths.f_clamp_min(f64::MIN_POSITIVE)?.f_reshape(&shape)?)?;
+        let along = along.f_to_kind(images.kind())?;
+        let largest = answers.f_abs()?.f_max()?.f_double_value(&[])?;
+        let numbers = |tensor: &Tensor| -> Result<Vec<f64>> { Ok(Vec::try_from(&tensor.f_to_device(Device::Cpu)?)?) };
+        let (here, lengths) = (numbers(&here)?, numbers(&lengths)?);
+        let mut nearest = vec![f64::NAN; lengths.len()];
+        for by in MOVED {
+            let shift = along.f_mul_scalar(by)?;
+            let asked = |images: Tensor| tch::no_grad(|| numbers(&lead(&images)?));
+            let (there, back) = (asked(images.f_add(&shift)?)?, asked(images.f_sub(&shift)?)?);
+            for i in 0..lengths.len() {
+                let said = by * lengths[i];
+                let (there, back) = ((there[i] - here[i]) / said, (here[i] - back[i]) / said);
+                let share = (there + back) / 2.0;
+                let nearer = nearest[i].is_nan() || (share - 1.0).abs() < (nearest[i] - 1.0).abs();
+                if said > SEEN * largest && (there - back).abs() <= AGREE && nearer {
+                    nearest[i] = share;
+                }
+            }
+        }
+        nearest.retain(|share| share.is_finite());
+        nearest.sort_by(f64::total_cmp);
+        Ok(nearest)
+    }
+
+    fn told_of_gradient(&self, shares: &[f64], images: usize) -> Option<String> {
+        let otherwise = shares.iter().filter(|share| (**share - 1.0).abs() > AS_SAID).count();
+        (2 * shares.len() >= images && 2 * otherwise > shares.len()).then(|| {
+            format!(
+                "scores of {} do not change along its gradient as the gradient says, but {} times as much ({otherwise} of {} images): it is wrong \
+                 or stands in for another, and where searches go along it what they leave right says nothing of what {} bears",
+                self.name,
+                significant(shares[shares.len() / 2], 2),
+                shares.len(),
+                self.name
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Network;
+    use super::*;
+    use crate::core::Digest;
+
+    /// A clamp, a convolution, a rectifier, a maximum and a linear layer, and what becomes of their scores.
+    struct Net {
+        weights: [Tensor; 2],
+        end: fn(Tensor) -> Tensor,
+    }
+
+    impl Network for Net {
+        fn forward(&self, images: &Tensor) -> Result<Tensor> {
+            let weights = self.weights[0].to_kind(images.kind());
+            let maps = images.clamp(0.0, 1.0).conv2d(&weights, None::<Tensor>, [1], [1], [1], 1).relu();
+            let scores = maps.max_pool2d_default(2).flatten(1, -1).matmul(&self.weights[1].to_kind(images.kind()));
+            Ok((self.end)(scores))
+        }
+    }
+
+    fn told(end: fn(Tensor) -> Tensor, images: &Tensor, seed: i64) -> Option<String> {
+        let draw = |shape: &[i64], scale: f64| Tensor::randn(shape, (Kind::Float, Device::Cpu)) * scale;
+        let weights = with_stream(seed as u64, 0, || [draw(&[4, 1, 3, 3], 0.5), draw(&[4 * 16, 5], 1.0)]);
+        let model = Model::new("net", Box::new(Net { weights, end }), Digest::of(b"net"));
+        let answers = tch::no_grad(|| model.logits(images)).expect("scores").to_kind(Kind::Double);
+        model.slope_of_gradient(images, &answers).expect("an answer")
+    }
+
+    /// Images of 0 and 1 and of all between; scores of any size, and probabilities that are sure.
+    #[test]
+    fn honest_gradients_are_believed_and_wrong_ones_are_not() {
+        let honest: [fn(Tensor) -> Tensor; 4] = [
+            |scores| scores,
+            |scores| scores * 1e4,
+            |scores| (scores * 20.0).softmax(1, Kind::Float),
+            |scores| scores.log_softmax(1, Kind::Float),
+        ];
+        // The same numbers, of which the gradient is turned, or ten times as long.
+        let wrong: [fn(Tensor) -> Tensor; 2] =
+            [|scores| scores.detach() * 2.0 - scores, |scores| &scores * 10.0 - scores.detach() * 9.0];
+        for seed in 0..20 {
+            let grey = with_stream(seed as u64, 1, || Tensor::rand([8, 1, 8, 8], (Kind::Float, Device::Cpu)));
+            for images in [grey.round(), grey] {
+                for (i, end) in honest.into_iter().enumerate() {
+                    let told = told(end, &images, seed);
+                    assert!(told.is_none(), "{seed}, {i}: {told:?}");
+                }
+                for end in wrong {
+                    assert!(told(end, &images, seed).is_some(), "{seed}");
+                }
+            }
+        }
+        // Where pixels are not in [0, 1] nothing is known of where they may be.
+        let images = Tensor::ones([2, 1, 8, 8], (Kind::Float, Device::Cpu));
+        assert!(told(wrong[0], &(images * 2.0), 1).is_none());
+    }
+}
