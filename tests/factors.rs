@@ -391,7 +391,7 @@ fn impossible_pairs_name_what_works() {
             "random(#{ questions: 100 }) goes over settings of factors",
             "space::translate",
             "factors",
-            "search::square, hopskipjump, bim, apgd, fmn, deepfool, carlini_wagner, adam",
+            "search::square, hopskipjump, bim, apgd, fmn, ddn, deepfool, carlini_wagner, adam",
         ],
     );
     refused(

@@ -151,6 +151,63 @@ fn minimum_norm(norm: &str, x: [f64; 2], steps: usize) -> (Vec<[f64; 2]>, Option
     (points, nearest, size([now[0] - x[0], now[1] - x[1]]))
 }
 
+/// Rony et al. 2019, Algorithm 1, without its rounding, on the hills around x within [0, 1], whose first ball is of this radius: all points
+/// whose gradient is asked for, and how far the nearest is that fails.
+fn decoupled(x: [f64; 2], ball: f64, steps: usize) -> (Vec<[f64; 2]>, Option<f64>) {
+    let length = |v: [f64; 2]| v[0].hypot(v[1]);
+    let farthest = length(x.map(|a| a.max(1.0 - a)));
+    let (mut points, mut now, mut radius, mut nearest) = (vec![], x, ball, None::<f64>);
+    for k in 0..steps {
+        points.push(now);
+        if h(LOW, now) < 0.0 {
+            let here = length([now[0] - x[0], now[1] - x[1]]);
+            nearest = Some(nearest.map_or(here, |known| known.min(here)));
+            radius *= 0.95;
+        } else {
+            radius *= 1.05;
+        }
+        radius = radius.min(farthest);
+        let step = 0.01 + 0.99 * (1.0 + (std::f64::consts::PI * k as f64 / steps as f64).cos()) / 2.0;
+        let slope = down(now);
+        let change = [0, 1].map(|i| now[i] + step * slope[i] / length(slope) - x[i]);
+        now = [0, 1].map(|i| (x[i] + change[i] * radius / length(change)).clamp(0.0, 1.0));
+    }
+    (points, nearest)
+}
+
+#[test]
+fn every_point_of_ddn_is_the_one_that_the_algorithm_names() {
+    for (x, ball, steps, found) in [
+        ([0.35, 0.5], 0.1, 40, true),
+        ([0.7, 0.4], 0.05, 60, true),
+        ([0.9, 0.9], 0.3, 40, true),
+        ([0.7, 0.4], 1.0, 60, false),
+    ] {
+        let (mut session, asked) = hills(LOW);
+        let text = format!(
+            "let ds = data::from(tensor::from([{:?}, {:?}]).reshape([1, 1, 1, 2]), [1]);\n\
+             let how = #{{ space: space::pixels(\"l2\", #{{ bounds: [0, 1] }}), search: search::ddn(#{{ steps: {steps}, ball: {ball:?} }}) }};\n\
+             let t = examine(f, ds, how); [t.column(\"magnitude\")[0], t.column(\"after\")[0]]",
+            x[0], x[1]
+        );
+        let ended = session.run(Path::new("script.rhai"), &text).unwrap_or_else(|e| panic!("{}", e.render(false)));
+        let (wanted, nearest) = decoupled(x, ball, steps);
+        let asked = asked.borrow();
+        // The nearest point is looked at last.
+        let points = &asked[asked.len() - 1 - wanted.len()..];
+        for (i, (point, wanted)) in points.iter().zip(&wanted).enumerate() {
+            let far = (0..2).map(|k| (point[k] - wanted[k]).abs()).fold(0.0, f64::max);
+            assert!(far < 2e-5, "point {i} of {steps}: {point:?}, wanted {wanted:?}");
+        }
+        let Value::Array(ended) = &ended else { panic!("{}", ended.summary()) };
+        let (Value::Float(magnitude), Value::Int(after)) = (&ended[0], &ended[1]) else { panic!("two numbers") };
+        assert_eq!((*after == 0, nearest.is_some()), (found, found), "from {x:?}");
+        if let Some(nearest) = nearest {
+            assert!((magnitude - nearest).abs() < 2e-5, "from {x:?}: {magnitude}, wanted {nearest}");
+        }
+    }
+}
+
 #[test]
 fn every_point_of_fmn_is_the_one_that_the_algorithm_names() {
     for (norm, x, steps) in [
@@ -431,6 +488,7 @@ fn scores_that_are_no_numbers_on_the_way_are_refused() {
     let searches = [
         "fmn()",
         "fmn(), levels: [0.01, 0.5]",
+        "ddn()",
         "deepfool()",
         "deepfool(), levels: [0.01, 0.5]",
         "carlini_wagner(#{ constant: 10 })",
@@ -476,6 +534,38 @@ fn fmn_finds_distances_and_with_them_every_level() {
             alone_or_together: far < 1e-3,
             measured: told < 1e-4,
             as_good_as_apgd: failed.call(linf).filter(|row| row.magnitude <= 0.05).len() + 1 >= failed.call(apgd).len(),
+        }
+        "#,
+    );
+}
+
+#[test]
+fn ddn_finds_distances_and_with_them_every_level() {
+    truths(
+        r#"
+        let near = |options| examine(f, ds, #{ space: space::pixels("l2", #{ bounds: [0, 1] }), search: search::ddn(), seed: 1 } + options);
+        let t = near.call(#{});
+        let levels = [0.1, 0.3, 0.6, 1.0, 3.0];
+        let at = near.call(#{ levels: levels });
+        let alone = near.call(#{ batch: 1 });
+        let least = near.call(#{ search: search::fmn() });
+        let target = near.call(#{ objective: objective::target(3) });
+        let ball = near.call(#{ space: space::pixels("l2", #{ radius: 0.5, bounds: [0, 1] }) });
+        let failed = |t| t.filter(|row| row.after != row.label);
+        let counts = levels.map(|level| failed.call(t).filter(|row| row.magnitude <= level).len());
+        let found = levels.map(|level| failed.call(at).filter(|row| row.level == level).len());
+        let far = 0.0;
+        for i in 0..ds.len() { far = max(far, abs(t.column("magnitude")[i] - alone.column("magnitude")[i])); }
+        let distance = ((t.images() - ds.images()) * (t.images() - ds.images())).reshape([60, 256]).sum(1).sqrt();
+        #{
+            all_fail: failed.call(t).len() == ds.len(),
+            levels_follow: counts == found && counts[0] < counts[4],
+            within: t.images().min() >= 0.0 && t.images().max() <= 1.0,
+            alone_or_together: far < 1e-3,
+            measured: (distance - tensor::from(t.column("magnitude"))).abs().max() < 1e-4,
+            near_the_nearest: abs(t.mean("magnitude") / least.mean("magnitude") - 1) < 0.1,
+            targets: target.filter(|row| row.after != 3).len() == 0,
+            in_its_ball: ball.column("magnitude").all(|size| size <= 0.5001) && failed.call(ball).len() > 5 && failed.call(ball).len() < 60,
         }
         "#,
     );

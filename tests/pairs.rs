@@ -30,7 +30,7 @@ fn refused(call: &str, words: &str) {
 }
 
 /// A script that makes one of each.
-const MADE: [(&str, &str); 39] = [
+const MADE: [(&str, &str); 40] = [
     ("translate", "space::translate(1)"),
     ("flip", "space::flip()"),
     ("turn", "space::turn()"),
@@ -65,6 +65,7 @@ const MADE: [(&str, &str); 39] = [
     ("bim", "search::bim(#{ steps: 1 })"),
     ("apgd", "search::apgd(#{ steps: 1, start: \"image\" })"),
     ("fmn", "search::fmn(#{ steps: 1 })"),
+    ("ddn", "search::ddn(#{ steps: 1 })"),
     ("deepfool", "search::deepfool(#{ steps: 1 })"),
     ("carlini_wagner", "search::carlini_wagner(#{ steps: 2, rounds: 2 })"),
     ("adam", "search::adam(#{ steps: 1 })"),

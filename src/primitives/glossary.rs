@@ -171,6 +171,7 @@ static WORDS: &[Word] = &[
             here(&["testgen::finetuning"], "the generator whose training goes on"),
         ],
     ),
+    one("gamma", &[else_("by which share a ball shrinks or grows at a step, or at the first one")]),
     one(
         "gap",
         &[

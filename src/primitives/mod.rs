@@ -211,6 +211,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &search::worst::WORST,
     &search::apgd::APGD,
     &search::fmn::FMN,
+    &search::ddn::DDN,
     &search::deepfool::DEEPFOOL,
     &search::carlini_wagner::CARLINI_WAGNER,
     &search::bim::BIM,

@@ -40,7 +40,7 @@ extern "C" fn pull_back(held: *mut c_void, upstream: *const C_tensor, again: boo
                 ErrorKind::Pairing,
                 "gradients of gradients do not flow through a model that answers from another process",
             )
-            .hint("what needs gradients alone goes on: search::bim, apgd, fmn, deepfool, carlini_wagner, adef"));
+            .hint("what needs gradients alone goes on: search::bim, apgd, fmn, ddn, deepfool, carlini_wagner, adef"));
         }
         // SAFETY: the graph hands over what `answered_elsewhere` gave it, and a tensor that lives as long as this call.
         let (held, upstream) = unsafe { (&*held.cast::<Held>(), Tensor::clone_from_ptr(upstream.cast_mut())) };

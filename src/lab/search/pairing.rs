@@ -63,7 +63,7 @@ pub const SPACES: [(&str, &[Need]); 15] = [
 ];
 
 /// The searches, as scripts call them, and what they go over: any one of these.
-pub const SEARCHES: [(&str, &[Need]); 24] = [
+pub const SEARCHES: [(&str, &[Need]); 25] = [
     ("strongest", &[Need::Elements, Need::Settings]),
     ("nearest", &[Need::Elements]),
     ("average", &[Need::Elements]),
@@ -83,6 +83,7 @@ pub const SEARCHES: [(&str, &[Need]); 24] = [
     ("bim", &[Need::Gradients]),
     ("apgd", &[Need::Gradients]),
     ("fmn", &[Need::Gradients]),
+    ("ddn", &[Need::Gradients]),
     ("deepfool", &[Need::Gradients]),
     ("carlini_wagner", &[Need::Gradients]),
     ("adam", &[Need::Gradients]),
@@ -138,7 +139,7 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
             format!("{search} over {space} does not look for objective::{}", plan.objective.describe()),
         )
         .hint(
-            "searches that follow a loss look for any objective, by any: random, bayes, policy, radial, square, bim, apgd, adam; fmn, \
+            "searches that follow a loss look for any objective, by any: random, bayes, policy, radial, square, bim, apgd, ddn, adam; fmn, \
              carlini_wagner, hopskipjump and counterfactual by a lead, \"margin\" or \"dlr\"; deepfool and adef go to where another class has the highest score, exhaustive ones with densities to any wrong label",
         )),
     }

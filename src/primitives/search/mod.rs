@@ -11,6 +11,7 @@ pub mod blind;
 pub mod blind_or_stay;
 pub mod carlini_wagner;
 pub mod counterfactual;
+pub mod ddn;
 pub mod deepfool;
 pub mod evolution;
 pub mod fmn;

@@ -71,7 +71,7 @@ pub static SMALLEST_CHANGE: Primitive = Primitive {
     returns: "a map: `median, median_lo, median_hi, mean, mean_lo, mean_hi, up_to, seeds, fooled, over, of_fooled, cautions`; () where a number \
               is beyond what was tried",
     notes: "The magnitudes of images that the search made fail, and how far it went with the others as bounds from below (censored \
-            observations), by the product limit of Kaplan and Meier. A search for the least change (fmn, deepfool, carlini_wagner, hopskipjump, adef) \
+            observations), by the product limit of Kaplan and Meier. A search for the least change (fmn, ddn, deepfool, carlini_wagner, hopskipjump, adef) \
             leaves images as they stand where the failing point that it found lies beyond the level, or the radius of the space, and these count as needing more \
             than that; where it found none, they count as needing more than the way it had gone. `median` is enough for half of the images, with the interval of \
             Brookmeyer and Crowley; `mean` is the restricted mean, in which more than `up_to` counts as `up_to`, with a normal interval. \
