@@ -196,6 +196,7 @@ fn cases_on_their_way_go_on_in_batches_of_half_the_size() {
         ("pixels(\"linf\", #{ radius: 0.1 })", "apgd(#{ steps: 5, restarts: 2 })"),
         ("pixels(\"l1\", #{ radius: 2.0 })", "apgd(#{ steps: 5, restarts: 2 })"),
         ("pixels(\"l2\")", "fmn(#{ steps: 6 }), levels: [0.5, 1.5]"),
+        ("pixels(\"l2\", #{ bounds: [0, 1] })", "ddn(#{ steps: 6 }), levels: [0.5, 1.5]"),
         (
             "pixels(\"l2\", #{ bounds: [0, 1] })",
             "carlini_wagner(#{ steps: 3, rounds: 3, constant: 1 }), levels: [0.5, 2.5]",

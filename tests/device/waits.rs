@@ -96,6 +96,13 @@ const BUDGETS: &[Budget] = &[
         waits: 0.0,
     },
     Budget {
+        name: "search::ddn, a step",
+        script: "examine(f, glyphs, #{ space: space::pixels(\"l2\"), search: search::ddn(#{ steps: SIZE }), batch: 64, seed: 1 })",
+        sizes: [4, 12],
+        steps: Some(1.0),
+        waits: 0.0,
+    },
+    Budget {
         name: "search::deepfool, a step",
         script: "examine(f, glyphs, #{ space: space::pixels(\"l2\", #{ radius: 0.001 }), search: search::deepfool(#{ steps: SIZE, candidates: 2 }), batch: 64, seed: 1 })",
         sizes: [1, 3],
