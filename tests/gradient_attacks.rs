@@ -107,6 +107,17 @@ fn hills(lift: f64) -> (Session, Rc<RefCell<Vec<[f64; 2]>>>) {
     (session, asked)
 }
 
+/// Where a softmax is 1 in float32 no gradient leads anywhere, however long the ball has grown.
+#[test]
+fn ddn_stays_where_there_is_no_gradient_and_says_so() {
+    let (mut session, _) = hills(1000.0);
+    let text = "let ds = data::from(tensor::from([0.5, 0.5]).reshape([1, 1, 1, 2]), [1]);\n\
+                let t = examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::ddn() });\n\
+                t[0].vanished && t[0].magnitude == 0.0 && !t[0].fooled && t.cautions.some(|said| said.contains(\"gradient\"))";
+    let said = session.run(Path::new("script.rhai"), text).unwrap_or_else(|e| panic!("{}", e.render(false)));
+    assert!(matches!(said, Value::Bool(true)), "{}", said.summary());
+}
+
 /// Pintor et al. 2021, Algorithm 1, on the hills around x within [0, 1], less what of a gradient leads out of them: all points whose
 /// gradient is asked for, how far the nearest is that fails, and how far the last is.
 fn minimum_norm(norm: &str, x: [f64; 2], steps: usize) -> (Vec<[f64; 2]>, Option<f64>, f64) {

@@ -166,6 +166,7 @@ fn what_a_search_without_limits_leaves_right_is_its_failure() {
             size: told.call(change.cautions) && change.cautions.some(|it| it.contains("a search that fails proves nothing")),
             curve: told.call(tolerance::curve(of.call(#{ bounds: [0, 1] }, search::bim(#{ steps: 1, step: 0.001 }), #{ levels: [0.1, 16.0] })).cautions),
             all_fail: !told.call(of.call(#{ bounds: [0, 1] }, search::fmn(), #{}).cautions),
+            unbounded: of.call(#{}, few, #{}).cautions.some(|it| it.contains("though nothing limited their changes")),
             within: !told.call(of.call(#{ radius: 0.1, bounds: [0, 1] }, few, #{}).cautions),
             // By order statistics no interval of 95% of a median of fewer than six has ends.
             median: { let few = tolerance::smallest_change(examine(f, ds.take(4), #{ space: space::pixels("l2", #{ bounds: [0, 1] }), search: search::fmn() }));

@@ -62,9 +62,11 @@ fn short(plan: &Examination, rows: &[Row]) -> Option<String> {
 fn free_and_right(plan: &Examination, rows: &[Row]) -> Option<String> {
     // Of other aims it is not known that any image meets them.
     let misled = plan.objective.failure.of_the_highest() && plan.objective.lead == 0.0;
-    let bounds = plan.space.bounds().filter(|_| misled && plan.space.additive())?;
-    let space = plan.space.differentiable()?;
-    let anywhere = space.norm().farthest(bounds.width(), plan.data.shape().iter().product::<usize>() as f64);
+    let space = plan.space.differentiable().filter(|_| misled && plan.space.additive())?;
+    let bounds = plan.space.bounds();
+    let anywhere = bounds.map_or(f64::INFINITY, |bounds| {
+        space.norm().farthest(bounds.width(), plan.data.shape().iter().product::<usize>() as f64)
+    });
     let free = |row: &Row| match row.level.or(space.within()) {
         Some(radius) => radius >= anywhere,
         None => plan.search.finds_least(),
@@ -82,10 +84,11 @@ fn free_and_right(plan: &Examination, rows: &[Row]) -> Option<String> {
     let left = last.values().filter(|left| **left).count();
     (left > 0).then(|| {
         format!(
-            "{left} of {} cases were not made to fail by {}, though nothing but the bounds of pixels limited their changes: the search failed, \
+            "{left} of {} cases were not made to fail by {}, though nothing{} limited their changes: the search failed, \
              which says nothing of what {} bears; more steps or another search may do better",
             last.len(),
             plan.search.describe(),
+            if bounds.is_some() { " but the bounds of pixels" } else { "" },
             plan.model.name
         )
     })

@@ -107,8 +107,9 @@ impl Ddn {
         let (direction, none) = Norm::L2.steepest(at.gradient)?;
         let length = self.own_ball().annealed(at.step, self.step, self.step * LAST_STEP);
         let change = at.points.f_add(&direction.f_mul_scalar(length)?)?.f_sub(&start)?;
+        let long = norms(&change)?;
         // Of no length where no gradient has led anywhere yet.
-        let share = radius.f_div(&norms(&change)?.f_clamp_min(f64::from(f32::MIN_POSITIVE))?)?;
+        let share = radius.f_div(&long)?.f_masked_fill(&long.f_eq(0.0)?, 0.0)?;
         let next = start.f_add(&change.f_mul(&column(&share, &change)?)?)?;
         Ok((space.keep(&cases.base, &next, None)?, radius, none))
     }
