@@ -28,7 +28,7 @@ fn models(file: &str) -> PathBuf {
 fn tensors(file: &str) -> Weights {
     match weights::read(&viva::core::Cx::default(), &models(file)).unwrap() {
         Contents::Weights(weights) => weights,
-        Contents::TorchScript => panic!("{file} is TorchScript"),
+        Contents::TorchScript { .. } => panic!("{file} is TorchScript"),
     }
 }
 

@@ -27,7 +27,7 @@ fn data() -> PathBuf {
 fn tensors(path: PathBuf) -> Result<Weights> {
     match weights::read(&viva::core::Cx::default(), &path)? {
         Contents::Weights(weights) => Ok(weights),
-        Contents::TorchScript => panic!("{} is TorchScript", path.display()),
+        Contents::TorchScript { .. } => panic!("{} is TorchScript", path.display()),
     }
 }
 
@@ -323,6 +323,21 @@ fn mnist_accuracies_are_the_published_ones() -> Result<()> {
         // Two images may lie on a boundary to within rounding.
         assert!((correct - published).abs() <= 2, "{path}: {correct} correct, {published} published");
     }
+    Ok(())
+}
+
+/// Made with torch 2.11: the mean of each channel, then Dropout(0.5), then those and their opposites, through torch.jit.script after
+/// `.train()`; script.pt keeps `training` as true too, and never reads it.
+#[test]
+fn torchscript_that_training_mode_would_change_says_that_it_was_saved_in_it() -> Result<()> {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src/lab/model/testdata"));
+    let model = load(&Cx::default(), &folder.join("saved_in_training.pt"), Options::default())?;
+    let images = Tensor::ones([3, 2, 4, 4], (tch::Kind::Float, tch::Device::Cpu));
+    let row = [1.0_f32, 1.0, -1.0, -1.0];
+    agrees("without dropout", &model.logits(&images)?, &Tensor::from_slice(&[row, row, row].concat()).reshape([3, 4]));
+    let said = |model: &Model| model.cautions().iter().filter(|caution| caution.contains("training mode")).count();
+    assert_eq!(said(&model), 1, "{:?}", model.cautions());
+    assert_eq!(said(&load(&Cx::default(), &folder.join("script.pt"), Options::default())?), 0);
     Ok(())
 }
 

@@ -24,7 +24,7 @@ fn golden(file: &str) -> PathBuf {
 fn tensors(file: &Path) -> Weights {
     match weights::read(&Cx::default(), file).unwrap() {
         Contents::Weights(weights) => weights,
-        Contents::TorchScript => panic!("{} is TorchScript", file.display()),
+        Contents::TorchScript { .. } => panic!("{} is TorchScript", file.display()),
     }
 }
 

@@ -308,7 +308,7 @@ fn a_running_average_is_one_of_weights() {
     let read =
         |name: &str| match viva::model::weights::read(&viva::core::Cx::default(), &folder.path().join(name)).unwrap() {
             viva::model::weights::Contents::Weights(weights) => weights,
-            viva::model::weights::Contents::TorchScript => panic!("{name}"),
+            viva::model::weights::Contents::TorchScript { .. } => panic!("{name}"),
         };
     let [before, last, mean] = ["before.safetensors", "last.safetensors", "mean.safetensors"].map(read);
     let mut moved = 0.0;

@@ -85,7 +85,7 @@ fn golden(file: &str) -> weights::Weights {
     let path = Cx::default().find(&format!("models/{file}")).expect("golden tensors");
     match weights::read(&viva::core::Cx::default(), &path).expect("golden tensors") {
         Contents::Weights(weights) => weights,
-        Contents::TorchScript => panic!("{file} is TorchScript"),
+        Contents::TorchScript { .. } => panic!("{file} is TorchScript"),
     }
 }
 

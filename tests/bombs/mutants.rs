@@ -158,7 +158,7 @@ impl Desk {
 fn weights(bytes: &[u8]) -> Answer {
     let cx = Cx::default();
     Ok(match parse(bytes, &Budget::new(&cx, bytes.len() as u64, Budget::PLAIN))? {
-        Contents::TorchScript => "a program".into(),
+        Contents::TorchScript { .. } => "a program".into(),
         Contents::Weights(weights) => {
             let parts = weights.iter().map(|(name, tensor)| Ok(format!("{name} {:?}", Digest::of_tensor(tensor)?)));
             parts.collect::<Result<Vec<_>>>()?.join("\n")

@@ -1,5 +1,7 @@
 //! Models and searches that mislead: gradients that vanish, bounds, probabilities, graphs that are not there.
 
+use std::path::Path;
+
 use tch::{Device, Kind, Tensor};
 use viva::model::Model;
 
@@ -311,6 +313,13 @@ fn a_vanished_gradient_is_told_in_every_norm() {
             let t = examine(f, ds, #{ space: space::pixels(norm, #{ bounds: [0, 1] }), search: search::fmn(#{ steps: 5 }), seed: 1 });
             said[norm] = t.cautions.some(|said| said.contains("vanished"));
         }
+        // Nobody is told to follow what is followed.
+        let advised = |objective, advice| {
+            let how = #{ space: space::pixels("linf", #{ radius: 0.1 }), search: search::bim(#{ steps: 5, step: 0.05 }), objective: objective, seed: 1 };
+            examine(f, ds, how).cautions.some(|said| said.contains("vanished") && said.contains(advice))
+        };
+        said.softmax = advised.call(objective::misclassify(), ".loss(\"dlr\")") && !advised.call(objective::misclassify(), "square");
+        said.scores = advised.call(objective::misclassify().loss("dlr"), "search::square") && !advised.call(objective::misclassify().loss("dlr"), "dlr");
         said"#,
     );
 }
@@ -407,4 +416,91 @@ fn what_a_generator_does_to_images_is_told_or_mended() {
            #{{ far: tensor::from(t.column("magnitude")).max() > 5, inside: images.min() >= 0 && images.max() <= 1 }}"#,
         generator("staged_leaving")
     ));
+}
+
+/// A program of its own for images 1 x 16 x 16, three classes: what `end` makes of a linear layer's scores and the images.
+fn traced(folder: &Path, name: &str, end: fn(&Tensor, &Tensor) -> Tensor) {
+    let weights = (Tensor::arange(256 * 3, (Kind::Float, Device::Cpu)) * 0.7).sin().reshape([256, 3]);
+    let mut forward = |given: &[Tensor]| vec![end(&given[0].flatten(1, -1).matmul(&weights), &given[0])];
+    let example = Tensor::rand([4, 1, 16, 16], (Kind::Float, Device::Cpu));
+    let program = tch::CModule::create_by_tracing(name, "forward", &[example], &mut forward).unwrap();
+    program.save(folder.join(name).with_extension("pt")).unwrap();
+}
+
+/// 0 times the root of 0: the scores stay as they are, and every pixel's gradient is no number.
+#[test]
+fn a_gradient_that_is_no_number_is_no_robustness() {
+    let folder = tempfile::tempdir().unwrap();
+    traced(folder.path(), "plain", |scores, _| scores * 1.0);
+    traced(folder.path(), "broken", |scores, images| {
+        let none = (images.sum_dim_intlist([1i64, 2, 3].as_slice(), false, Kind::Float) * 0.0).sqrt() * 0.0;
+        scores + none.reshape([-1, 1])
+    });
+    super::inputs::truths_in(
+        folder.path(),
+        r#"
+        let plain = model::load("plain.pt", #{ input: [1, 16, 16] });
+        let broken = model::load("broken.pt", #{ input: [1, 16, 16] });
+        let drawn = data::glyphs(#{ n: 30, size: 16, seed: 1 });
+        let ds = data::from(drawn.images(), plain.predict(drawn));
+        let ball = space::pixels("l2", #{ radius: 2.0, bounds: [0, 1] });
+        let said = #{ answers_the_same: (plain.predict(ds) == broken.predict(ds)).mean() == 1.0 };
+        for search in [search::bim(#{ steps: 10, step: 0.4 }), search::apgd(#{ steps: 10 }), search::fmn(#{ steps: 20 }), search::deepfool(), search::adam(#{ steps: 50 })] {
+            let of = |f| examine(f, ds, #{ space: ball, search: search, seed: 1 });
+            let sound = of.call(plain);
+            let blind = of.call(broken);
+            said[`${search}`] = sound.success_rate > 0.5 && sound.cautions.len() == 0
+                && blind.success_rate < 0.4 && blind.filter(|row| row.after == row.label && !row.vanished).len() == 0
+                && blind.cautions.some(|said| said.contains("was no number"));
+        }
+        said"#,
+    );
+}
+
+/// A hundredth of a hundredth of the others' scores: too little for a batch norm, and too much for rounding.
+#[test]
+fn a_little_of_the_others_in_a_batch_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    traced(folder.path(), "mixed", |scores, _| scores + scores.mean_dim([0i64].as_slice(), true, Kind::Float) * 1e-3);
+    traced(folder.path(), "alone", |scores, _| scores * 1.001);
+    super::inputs::truths_in(
+        folder.path(),
+        r#"
+        let ds = data::glyphs(#{ n: 30, size: 16, seed: 1 });
+        let said = |name| {
+            let f = model::load(name, #{ input: [1, 16, 16] });
+            f.predict(ds);
+            f.cautions.some(|said| said.contains("depends on the others"))
+        };
+        #{ mixed: said.call("mixed.pt"), alone: !said.call("alone.pt") }"#,
+    );
+}
+
+/// Where steps end long before the ends of the factors, and where a grid for each level misses what the level before had found.
+#[test]
+fn what_searches_over_factors_never_looked_at_is_said() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 60, lr: 0.01, seed: 1 });
+        let look = |search, levels| {
+            let how = #{ space: space::rotate(if levels == () { 60 } else { 180 }), search: search, seed: 1 };
+            examine(f, ds, if levels == () { how } else { how + #{ levels: levels } })
+        };
+        let says = |t, words| t.cautions.some(|said| said.contains(words));
+        let near = look.call(search::bim(), ());
+        let grid = look.call(search::strongest(#{ grid: 9 }), ());
+        let adam = look.call(search::adam(#{ steps: 100 }), ());
+        let levels = [45, 90, 135, 180];
+        let coarse = look.call(search::strongest(#{ grid: 3 }), levels);
+        let curve = tolerance::curve(coarse);
+        #{
+            grid_finds_more: grid.success_rate > near.success_rate + 0.1 && grid.cautions.len() == 0,
+            bim: says.call(near, "less than half of what they might be") && says.call(near, "search::strongest"),
+            adam: says.call(adam, "less than half of what they might be"),
+            forgotten: says.call(coarse, "fail within a level and were left right within a larger one"),
+            the_curve_says_so: says.call(curve, "fail within a level"),
+            one_change_is_no_search: !says.call(look.call(search::random(#{ questions: 1 }), levels), "fail within a level"),
+        }"#,
+    );
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Borrow;
 
+use tch::{Device, Kind};
+
 use super::elsewhere::why_it_failed;
 use super::{Error, ErrorKind, Result, Tensor};
 
@@ -28,6 +30,20 @@ pub fn gradients<T: Borrow<Tensor>>(of: &str, loss: &Tensor, leaves: &[T], graph
         true => Ok(found),
         false => Err(no_gradient(of)),
     }
+}
+
+/// A gradient with rows of 0 in place of those in which anything is no number or infinite: nothing can go along them, as where there is none.
+/// Rows are what lies behind the first so many axes.
+pub fn zero_where_not_finite(gradient: Tensor, axes: usize) -> Result<Tensor> {
+    let rest: Vec<i64> = (axes as i64..gradient.dim() as i64).collect();
+    // A sum is no number, or infinite, where any of its terms is; no part of it is copied.
+    let kind = if gradient.kind() == Kind::Double { Kind::Double } else { Kind::Float };
+    let sums = gradient.f_sum_dim_intlist(rest.as_slice(), true, kind)?;
+    // Where the host need not wait for it, what is right as it stands is not copied either.
+    if gradient.device() == Device::Cpu && sums.f_isfinite()?.f_all()?.f_int64_value(&[])? != 0 {
+        return Ok(gradient);
+    }
+    Ok(gradient.f_masked_fill(&sums.f_isfinite()?.f_logical_not()?, 0.0)?)
 }
 
 /// Whether what is worked out of a tensor keeps a graph that leads to it: it asks for gradients, and they are kept at all.

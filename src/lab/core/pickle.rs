@@ -94,6 +94,15 @@ impl Pickle {
         self.nodes.iter().filter_map(|node| if let PickleValue::Unmade(of) = node { Some(&*of.name) } else { None })
     }
 
+    /// Whether a dict in it, or the state of an object, has this key with the value true.
+    pub fn keeps_true(&self, key: &str) -> bool {
+        let holds = |&(name, value): &(Id, Id)| {
+            matches!(self.node(name), PickleValue::Str(name) if **name == *key)
+                && *self.node(value) == PickleValue::Bool(true)
+        };
+        self.nodes.iter().any(|node| matches!(node, PickleValue::Dict(pairs) if pairs.iter().any(holds)))
+    }
+
     /// The pairs of a dict whose keys are strings or integers.
     pub fn entries(&self, pairs: &[(Id, Id)]) -> Vec<(Rc<str>, Id)> {
         pairs

@@ -75,7 +75,13 @@ pub fn load(cx: &Cx, path: &Path, options: &Options) -> Result<Generator> {
         .hint("leave it out")));
     }
     let generator = match contents {
-        Contents::TorchScript => program(cx, path, &name, options).map_err(at)?,
+        Contents::TorchScript { saved_in_training } => {
+            let mut generator = program(cx, path, &name, options).map_err(at)?;
+            if saved_in_training {
+                generator.cautions.add(weights::TAKEN_OUT_OF_TRAINING);
+            }
+            generator
+        }
         Contents::Weights(weights) => match (&options.arch, said(cx, path)?) {
             (None, Some(about)) => saved(cx, weights, &name, &about, &options.asked).map_err(at)?,
             (None, None) => {
@@ -114,7 +120,7 @@ fn discriminator(
     let at = |error: Error| error.during(&file.display().to_string());
     match weights::read(cx, file)? {
         Contents::Weights(weights) => arch.load_discriminator(without_counters(weights)?, asked, device).map_err(at),
-        Contents::TorchScript => Err(at(Error::model("a discriminator must be a file of weights"))),
+        Contents::TorchScript { .. } => Err(at(Error::model("a discriminator must be a file of weights"))),
     }
 }
 

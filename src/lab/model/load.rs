@@ -44,7 +44,13 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
     let contents = weights::read(cx, path)?;
     let at = |error: Error| error.during(&path.display().to_string());
     let model = match contents {
-        Contents::TorchScript => torchscript(cx, path, &name, &options)?,
+        Contents::TorchScript { saved_in_training } => {
+            let model = torchscript(cx, path, &name, &options)?;
+            if saved_in_training {
+                model.notice(weights::TAKEN_OUT_OF_TRAINING);
+            }
+            model
+        }
         Contents::Weights(weights) => {
             let weights = unwrapped(weights, &mut options).map_err(at)?;
             let own = describe_self(cx, path, &mut options).map_err(at)?;
@@ -77,10 +83,11 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
                 Some((_, sees)) if options.published => model.with_filter(sees.filter),
                 _ => {
                     let unsaid = !own.said && options.mean.is_none() && options.std.is_none();
-                    if let Some(arch) = arch.filter(|arch| unsaid && arch.is_for_imagenet()) {
+                    if let Some(arch) = arch.filter(|_| unsaid) {
+                        let others = if arch.is_for_imagenet() { "[0.5]" } else { "those of CIFAR-10" };
                         model.notice(format!(
-                            "sees pixels as they are, but published weights of {} want `mean` and `std`, some [0.5], others ImageNet's: `mean: [0]` \
-                             says that these do not",
+                            "sees pixels as they are, but published weights of {} want `mean` and `std`, some {others}, others ImageNet's: \
+                             `mean: [0]` says that these do not",
                             arch.name
                         ));
                     }

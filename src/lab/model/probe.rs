@@ -36,7 +36,7 @@ impl Model {
     /// are probabilities, that prefer no class, that change when the same is asked again, or that depend on what else stands in the batch. Logarithms of
     /// probabilities are scores like any others: every softmax of them is the same. Networks of layers answer the same whatever else is
     /// asked, so they are asked once; TorchScript is asked three times; closures and programs, which may cost something, are asked about
-    /// these images and about the last one alone, and once more only where the two answers differ. What answers the same and has gradients is asked
+    /// these images and about the last one alone, and once or twice more only where the two answers differ. What answers the same and has gradients is asked
     /// whether its scores change along them as they say, which takes one gradient and six sets of answers.
     ///
     /// What was noticed is kept by the journal, as `call` names it, so that a run that goes on asks nothing again.
@@ -160,7 +160,7 @@ impl Model {
         };
         if again > SAME {
             noticed.push(format!("{} {DRAWS}, {UNSTEADY}: outcomes are of one asking", self.name));
-        } else if alone > ROUNDED {
+        } else if alone > ROUNDED || alone > SAME && self.goes_by_company(images, &answers)? {
             noticed.push(format!(
                 "what {} answers to an image depends on the others in its batch, {UNSTEADY}: outcomes are of these batches",
                 self.name
@@ -169,6 +169,19 @@ impl Model {
             noticed.extend(self.slope_of_gradient(images, &answers)?);
         }
         Ok(noticed)
+    }
+
+    /// Whether the answer to the last image changes with the others, of which there are as many: rounding, which goes by the size of a batch,
+    /// is the same then.
+    fn goes_by_company(&self, images: &Tensor, answers: &Tensor) -> Result<bool> {
+        let last = images.size()[0] - 1;
+        if last == 0 {
+            return Ok(false);
+        }
+        let others = images.f_narrow(0, 0, last)?.f_mul_scalar(0.5)?;
+        let company = Tensor::f_cat(&[others, images.f_narrow(0, last, 1)?], 0)?;
+        let scores = tch::no_grad(|| -> Result<Tensor> { Ok(self.logits(&company)?.f_to_kind(Kind::Double)?) })?;
+        Ok(apart(&answers.f_narrow(0, last, 1)?, &scores.f_narrow(0, last, 1)?)? > SAME)
     }
 
     /// Whether it answers the same question otherwise.

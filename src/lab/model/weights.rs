@@ -18,8 +18,15 @@ pub type Weights = BTreeMap<String, Tensor>;
 pub enum Contents {
     Weights(Weights),
     /// A program with its weights, which libtorch runs itself.
-    TorchScript,
+    TorchScript {
+        /// Whether it was saved in training mode and does otherwise in evaluation mode.
+        saved_in_training: bool,
+    },
 }
+
+/// What is said of a program that was saved in training mode.
+pub const TAKEN_OUT_OF_TRAINING: &str = "was saved in training mode and is asked in evaluation mode, as after .eval(): what it would drop, draw \
+    or measure of a batch in training, it does not here; saved after .eval() it needs no such word";
 
 /// Keys under which training programs keep the weights beside other things.
 const WRAPPERS: &[&str] = &["state_dict", "model_state_dict", "model", "net", "params", "weights"];
@@ -217,7 +224,7 @@ fn zipped(bytes: &[u8], budget: &Budget) -> Result<Contents> {
     };
     if names.iter().any(|n| n.split('/').nth(1) == Some("code")) {
         archive.check_all()?;
-        return Ok(Contents::TorchScript);
+        return Ok(Contents::TorchScript { saved_in_training: saved_in_training(&mut archive, &names, budget)? });
     }
     let Some(folder) = root("data.pkl").map(String::from) else {
         let exported = names.iter().any(|name| name.split('/').nth(1) == Some("models"));
@@ -237,6 +244,32 @@ fn zipped(bytes: &[u8], budget: &Budget) -> Result<Contents> {
     let pickle = Pickle::read(&archive.read(&format!("{folder}data.pkl"))?, budget)?;
     let mut fetch = |storage: &Storage| archive.read(&format!("{folder}data/{}", storage.key));
     state_dict(&pickle, budget, &mut fetch).map(Contents::Weights)
+}
+
+/// Whether a TorchScript program keeps `training` as true in one of its modules, and reads it: a traced one may keep it, but has done with it.
+/// False where its objects are none that are known here.
+fn saved_in_training(archive: &mut Packed, names: &[String], budget: &Budget) -> Result<bool> {
+    let mut reads = false;
+    for name in names.iter().filter(|name| name.split('/').nth(1) == Some("code") && name.ends_with(".py")) {
+        budget.step()?;
+        reads |= reads_training(&String::from_utf8_lossy(&archive.read(name)?));
+    }
+    let objects = names.iter().find(|name| name.matches('/').count() == 1 && name.ends_with("/data.pkl"));
+    let Some(objects) = objects.filter(|_| reads) else { return Ok(false) };
+    match Pickle::read(&archive.read(objects)?, budget) {
+        Ok(pickle) => Ok(pickle.keeps_true("training")),
+        Err(error) if error.is_interrupted() => Err(error),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Whether `self.training`, or another module's, stands in the code of a program; a file of that name may too.
+fn reads_training(code: &str) -> bool {
+    const READ: &str = ".training";
+    code.match_indices(READ).any(|(at, _)| {
+        let next = code[at + READ.len()..].chars().next();
+        !next.is_some_and(|next| next.is_alphanumeric() || next == '_' || next == '.')
+    })
 }
 
 /// Five pickles in a row (magic number, version, machine, object, storage keys), then each storage behind its length.
@@ -466,7 +499,7 @@ mod tests {
     fn weights(bytes: &[u8]) -> Result<Weights> {
         match parse(bytes)? {
             Contents::Weights(weights) => Ok(weights),
-            Contents::TorchScript => Err(bad("TorchScript")),
+            Contents::TorchScript { .. } => Err(bad("TorchScript")),
         }
     }
 

@@ -46,6 +46,11 @@ impl Loss {
         matches!(self, Self::Lead | Self::Margin | Self::Dlr)
     }
 
+    /// Whether it goes by the scores themselves, which no softmax flattens.
+    pub fn of_scores(self) -> bool {
+        matches!(self, Self::Lead | Self::Dlr)
+    }
+
     /// How many scores it needs of an image: the ratio divides by the third highest, and towards a class by the fourth too.
     pub fn classes(self, aimed: bool) -> i64 {
         match (self, aimed) {

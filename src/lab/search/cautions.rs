@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Examination, Row, gradient_search};
+use super::{Examination, Row, gradient_search, slopes};
 use crate::core::{Cautions, significant};
+use crate::objective::Loss;
 
 /// What is noticed of the model, the data, and how both agree.
 pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
@@ -13,7 +14,13 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     cautions.extend(&plan.data.noticed());
     plan.search.caution().into_iter().for_each(|caution| cautions.add(caution));
     plan.model.renumbered(plan.data).into_iter().for_each(|caution| cautions.add(caution));
-    let noticed = [agreement(plan, rows), stuck(plan, rows), short(plan, rows), free_and_right(plan, rows)];
+    let noticed = [
+        agreement(plan, rows),
+        stuck(plan, rows),
+        short(plan, rows),
+        free_and_right(plan, rows),
+        missed_within_more(plan, rows),
+    ];
     noticed.into_iter().flatten().for_each(|caution| cautions.add(caution));
     cautions
 }
@@ -30,10 +37,15 @@ pub(super) fn moved_too_little(row: &Row, within: Option<f64>) -> Option<(f64, f
 /// The share of cases from which on something is said of them.
 pub(super) const TOLD: f64 = 0.05;
 
+/// How far a search along gradients may go where no level says so: the radius of the space, or the ends of its factors.
+pub(super) fn radius(plan: &Examination) -> Option<f64> {
+    plan.space.differentiable().and_then(|points| points.within()).or_else(|| slopes::reach(plan))
+}
+
 /// Whether steps were too few or too short for the balls that images might be moved in.
 fn short(plan: &Examination, rows: &[Row]) -> Option<String> {
     gradient_search(&*plan.search)?;
-    let within = plan.space.differentiable()?.within();
+    let within = radius(plan);
     let mut last = BTreeMap::new();
     for row in rows {
         last.insert((row.id, row.target, row.level.map(f64::to_bits)), row);
@@ -48,14 +60,38 @@ fn short(plan: &Examination, rows: &[Row]) -> Option<String> {
     images.dedup();
     Some(format!(
         "{} of {} {} were left right where they had been moved by less than half of what they might be, by {} of {} at most: with more or longer \
-         steps {} may fail at them",
+         steps{} {} may fail at them",
         near.len(),
         last.len(),
         if images.len() == last.len() { "images" } else { "cases" },
         significant(farthest, 3),
         significant(most, 3),
+        if slopes::width(plan) > 0 { ", or under search::strongest or random, which look everywhere," } else { "" },
         plan.model.name
     ))
+}
+
+/// Whether images that fail within a level are left right within a larger one, which holds the change that they fail by. What was asked about
+/// one change of each image looks for no failures.
+fn missed_within_more(plan: &Examination, rows: &[Row]) -> Option<String> {
+    let mut levels: BTreeMap<(u32, Option<i32>), Vec<(f64, bool)>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.may_be_fooled() && row.queries > 2) {
+        levels.entry((row.id, row.target)).or_default().extend(row.level.map(|level| (level, row.fooled())));
+    }
+    let missed = |levels: &Vec<(f64, bool)>| {
+        let least = levels.iter().filter(|(_, fooled)| *fooled).map(|(level, _)| *level).reduce(f64::min);
+        least.is_some_and(|least| levels.iter().any(|(level, fooled)| *level > least && !fooled))
+    };
+    let count = levels.values().filter(|levels| missed(levels)).count();
+    (count as f64 > TOLD * levels.len() as f64).then(|| {
+        format!(
+            "{count} of {} cases fail within a level and were left right within a larger one, which holds that change too: {} missed it there, \
+             and {} bears less at larger levels than is said",
+            levels.len(),
+            plan.search.describe(),
+            plan.model.name
+        )
+    })
 }
 
 /// Whether images are left right that the search could turn into any others, and so into those of another class.
@@ -108,8 +144,14 @@ pub(super) fn stuck<'a>(plan: &Examination, rows: impl IntoIterator<Item = &'a R
     images.dedup();
     let of = if images.len() == last.len() { "images" } else { "cases" };
     let (search, hint) = gradient_search(&*plan.search)?.stuck();
+    // Whose advice is to follow the scores.
+    let hint = match (slopes::width(plan) > 0, plan.objective.loss.is_some_and(Loss::of_scores)) {
+        (true, _) => "; search::random and strongest need no gradient",
+        (false, true) => "; search::square needs no gradient",
+        (false, false) => hint,
+    };
     Some(format!(
-        "the gradient of {stuck} of {} {of} vanished: {search} could not move them on, which says nothing of what {} bears{hint}",
+        "the gradient of {stuck} of {} {of} vanished or was no number: {search} could not move them on, which says nothing of what {} bears{hint}",
         last.len(),
         plan.model.name
     ))

@@ -59,6 +59,22 @@ pub(super) fn width(plan: &Examination) -> usize {
     }
 }
 
+/// How far settings of factors may lie from what leaves images as they are, where no level says so.
+pub(super) fn reach(plan: &Examination) -> Option<f64> {
+    let ground = (width(plan) > 0).then(|| FactorGround::of(plan).ok().flatten()).flatten()?;
+    [farthest(&ground, |(min, _)| min), farthest(&ground, |(_, max)| max)].into_iter().flatten().reduce(f64::max)
+}
+
+/// The magnitude of the setting that has an end of every factor.
+fn farthest(ground: &FactorGround, end: fn((f64, f64)) -> f64) -> Option<f64> {
+    let of = |factor: &Factor| match factor.axis() {
+        Axis::Range { min, max } | Axis::Log { min, max } => end((min, max)),
+        _ => 0.0,
+    };
+    let setting: Setting = ground.factors().iter().map(of).collect();
+    ground.magnitude(&setting).filter(|reach| *reach > 0.0 && reach.is_finite())
+}
+
 /// Whether a space has a factor along which images may change little by little.
 pub(super) fn has_slopes(space: &dyn Space) -> bool {
     space.factored().is_some_and(|space| space.factors().iter().any(|factor| slopes(factor.axis())))
@@ -118,12 +134,7 @@ impl<'a> Slopes<'a> {
         }
         check_range(plan.data, &ground)?;
         let axes: Vec<Axis> = factors.iter().map(Factor::axis).collect();
-        let ends = |at: fn(Axis) -> f64| axes.iter().map(|axis| at(*axis)).collect::<Setting>();
-        let upper = ends(|axis| match axis {
-            Axis::Range { max, .. } | Axis::Log { max, .. } => max,
-            _ => 0.0,
-        });
-        let reach = ground.magnitude(&upper).filter(|reach| *reach > 0.0 && reach.is_finite()).unwrap_or(1.0);
+        let reach = farthest(&ground, |(_, max)| max).unwrap_or(1.0);
         let centres = vec![0.5; axes.len()];
         let mut own = Self {
             cx,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::cautions::moved_too_little;
+use super::cautions::{moved_too_little, radius};
 use super::parts::{MemberTally, Origin, Outcomes, Parts};
 use super::row::{Noted, Row};
 use super::slopes::Ways;
@@ -151,7 +151,7 @@ pub(super) fn examine_all(
         }
     }
     rejudge(cx, plan, (members, &parts), &mut cases)?;
-    let within = plan.space.differentiable().and_then(|points| points.within());
+    let within = radius(plan);
     let tallies = tallies(members, &parts, &cases, within);
     let mut rows = vec![];
     let mut origins = vec![];
