@@ -480,7 +480,7 @@ fn nothing_wrong(tallies: BTreeMap<&'static str, Tally>) {
 
 #[test]
 fn mutants_of_files_do_no_harm() {
-    nothing_wrong(tried(&TARGETS, 1, 500, None));
+    nothing_wrong(tried(&TARGETS, 1, 250, None));
 }
 
 #[test]
