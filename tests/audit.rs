@@ -19,13 +19,13 @@ impl Network for Linear {
     }
 }
 
-/// `Linear` with noise in its score.
+/// `Linear` with noise in its score: so much that some of a few answers change, whatever other tests draw in between.
 struct Drawing;
 
 impl Network for Drawing {
     fn forward(&self, images: &Tensor) -> viva::core::Result<Tensor> {
         let scores = Linear.forward(images)?;
-        Ok(&scores + scores.randn_like() * 0.05)
+        Ok(&scores + scores.randn_like() * 0.5)
     }
 }
 

@@ -32,18 +32,16 @@ pub fn gradients<T: Borrow<Tensor>>(of: &str, loss: &Tensor, leaves: &[T], graph
     }
 }
 
-/// A gradient with rows of 0 in place of those in which anything is no number or infinite: nothing can go along them, as where there is none.
-/// Rows are what lies behind the first so many axes.
-pub fn zero_where_not_finite(gradient: Tensor, axes: usize) -> Result<Tensor> {
-    let rest: Vec<i64> = (axes as i64..gradient.dim() as i64).collect();
-    // A sum is no number, or infinite, where any of its terms is; no part of it is copied.
-    let kind = if gradient.kind() == Kind::Double { Kind::Double } else { Kind::Float };
-    let sums = gradient.f_sum_dim_intlist(rest.as_slice(), true, kind)?;
-    // Where the host need not wait for it, what is right as it stands is not copied either.
-    if gradient.device() == Device::Cpu && sums.f_isfinite()?.f_all()?.f_int64_value(&[])? != 0 {
+/// A gradient with 0 in place of what is no number, along which nothing can go, and with long but finite steps in place of what is infinite.
+pub fn finite(gradient: Tensor) -> Result<Tensor> {
+    // Squares of as many as an image has pixels are finite too.
+    let most = if gradient.kind() == Kind::Half { 1e2 } else { 1e15 };
+    // Where the host need not wait for it, what is right as it stands is not copied: a sum is finite only where all its terms are.
+    let sound = || -> Result<bool> { Ok(gradient.f_sum(Kind::Float)?.f_isfinite()?.f_int64_value(&[])? != 0) };
+    if gradient.device() == Device::Cpu && sound()? {
         return Ok(gradient);
     }
-    Ok(gradient.f_masked_fill(&sums.f_isfinite()?.f_logical_not()?, 0.0)?)
+    Ok(gradient.f_nan_to_num(0.0, most, -most)?)
 }
 
 /// Whether what is worked out of a tensor keeps a graph that leads to it: it asks for gradients, and they are kept at all.

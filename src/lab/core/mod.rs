@@ -62,7 +62,7 @@ pub use digest::Digest;
 pub use draws::Draws;
 pub use elsewhere::{Elsewhere, answered_elsewhere};
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};
-pub use gradient::{Graph, gradients, keeps_graph, no_gradient, zero_where_not_finite};
+pub use gradient::{Graph, finite, gradients, keeps_graph, no_gradient};
 pub use home::{at_home, below_home};
 pub use journal::{Journal, LongCall, State};
 pub use json::strict_json;

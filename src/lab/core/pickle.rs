@@ -94,13 +94,19 @@ impl Pickle {
         self.nodes.iter().filter_map(|node| if let PickleValue::Unmade(of) = node { Some(&*of.name) } else { None })
     }
 
-    /// Whether a dict in it, or the state of an object, has this key with the value true.
-    pub fn keeps_true(&self, key: &str) -> bool {
-        let holds = |&(name, value): &(Id, Id)| {
+    /// The constructors of objects whose state has this key with the value true.
+    pub fn with_true<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
+        let holds = move |&(name, value): &(Id, Id)| {
             matches!(self.node(name), PickleValue::Str(name) if **name == *key)
                 && *self.node(value) == PickleValue::Bool(true)
         };
-        self.nodes.iter().any(|node| matches!(node, PickleValue::Dict(pairs) if pairs.iter().any(holds)))
+        self.nodes.iter().filter_map(move |node| match node {
+            PickleValue::Unmade(Unmade { name, state: Some(state), .. }) => match self.node(*state) {
+                PickleValue::Dict(pairs) if pairs.iter().any(holds) => Some(&**name),
+                _ => None,
+            },
+            _ => None,
+        })
     }
 
     /// The pairs of a dict whose keys are strings or integers.

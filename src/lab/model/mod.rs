@@ -62,6 +62,11 @@ pub trait Network {
         false
     }
 
+    /// Whether it ends in an error where it is asked what it does not take, so that this can be tried.
+    fn refuses(&self) -> bool {
+        false
+    }
+
     /// The layers and tensors, of a network that is made of them.
     fn module(&self) -> Option<&Module> {
         None
@@ -135,6 +140,10 @@ impl Network for TorchScript {
         };
         Err(Error::model(format!("the program answers {what}, wanted is a tensor N x K of scores"))
             .hint(format!("export a module whose forward gives the scores alone, such as `return {wanted}`")))
+    }
+
+    fn refuses(&self) -> bool {
+        true
     }
 
     fn on(&self, _device: Device) -> Result<Option<Rc<dyn Network>>> {

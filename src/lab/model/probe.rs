@@ -35,9 +35,9 @@ impl Model {
     /// Asks about up to eight images, once for each model unless it has seen fewer, and keeps what it notices as cautions: answers that
     /// are probabilities, that prefer no class, that change when the same is asked again, or that depend on what else stands in the batch. Logarithms of
     /// probabilities are scores like any others: every softmax of them is the same. Networks of layers answer the same whatever else is
-    /// asked, so they are asked once; TorchScript is asked three times; closures and programs, which may cost something, are asked about
+    /// asked, so they are asked once; TorchScript is asked three to five times; closures and programs, which may cost something, are asked about
     /// these images and about the last one alone, and once or twice more only where the two answers differ. What answers the same and has gradients is asked
-    /// whether its scores change along them as they say, which takes one gradient and six sets of answers.
+    /// whether its scores change along them as they say, which takes two gradients and six sets of answers.
     ///
     /// What was noticed is kept by the journal, as `call` names it, so that a run that goes on asks nothing again.
     pub(super) fn probe(
@@ -151,6 +151,13 @@ impl Model {
         if self.module().is_some() {
             return Ok(noticed);
         }
+        if self.network.refuses() && images.size()[1] == 1 && self.takes_colour(images, &answers)? {
+            noticed.push(format!(
+                "{} answers the same to grey images and to the same in three equal channels: where it was made for colour, of grey ones it is \
+                 asked about grey changes alone",
+                self.name
+            ));
+        }
         // The last one: where a batch is read by its first image, that one's own answer does not show it.
         let last = images.size()[0] - 1;
         let alone = apart(&answers.f_narrow(0, last, 1)?, &ask(&images.f_narrow(0, last, 1)?)?)?;
@@ -167,8 +174,19 @@ impl Model {
             ));
         } else if self.differentiable() {
             noticed.extend(self.slope_of_gradient(images, &answers)?);
+            noticed.extend(self.pixels_without_gradient(images, &answers)?);
         }
         Ok(noticed)
+    }
+
+    /// Whether it takes three channels in the place of one and answers the same, as a normalisation by three means makes of one.
+    fn takes_colour(&self, images: &Tensor, answers: &Tensor) -> Result<bool> {
+        let ask = || -> Result<Tensor> { Ok(self.logits(&images.f_repeat([1, 3, 1, 1])?)?.f_to_kind(Kind::Double)?) };
+        match tch::no_grad(ask) {
+            Ok(colour) => Ok(colour.size() == answers.size() && apart(answers, &colour)? <= SAME),
+            Err(error) if error.is_interrupted() || error.is_out_of_memory() => Err(error),
+            Err(_) => Ok(false),
+        }
     }
 
     /// Whether the answer to the last image changes with the others, of which there are as many: rounding, which goes by the size of a batch,

@@ -37,6 +37,38 @@ impl Model {
         }
     }
 
+    /// What is said where the gradient of the best score less the next one is no number, or infinite, at images as they stand.
+    pub(super) fn pixels_without_gradient(&self, images: &Tensor, answers: &Tensor) -> Result<Option<String>> {
+        if answers.size()[1] < 2 {
+            return Ok(None);
+        }
+        let best = answers.f_topk(2, 1, true, true)?.1;
+        let leaf = images.f_detach_copy()?.f_set_requires_grad(true)?;
+        let found = tch::with_grad(|| -> Result<Tensor> {
+            let scores = self.logits(&leaf)?.f_gather(1, &best, false)?;
+            let lead = scores.f_select(1, 0)?.f_sub(&scores.f_select(1, 1)?)?;
+            Ok(gradients(&self.name, &lead.f_sum(Kind::Double)?, &[&leaf], Graph::Free)?.remove(0))
+        });
+        let of_pixels = match found {
+            Ok(gradient) => gradient.f_isfinite()?.f_logical_not()?.f_flatten(1, -1)?.f_to_kind(Kind::Double)?,
+            Err(error) if error.is_interrupted() || error.is_out_of_memory() => return Err(error),
+            // Refused by name where it is asked for.
+            Err(_) => return Ok(None),
+        };
+        let share = of_pixels.f_mean(Kind::Double)?.f_double_value(&[])?;
+        let of_images = of_pixels.f_amax([1i64].as_slice(), false)?.f_sum(Kind::Double)?.f_double_value(&[])?;
+        Ok((share > 0.0).then(|| {
+            format!(
+                "the gradient of {} is no number or infinite at {}% of the pixels of {of_images} of {} images: searches along it do not know \
+                 where these pixels are to go, and what they leave right says little of what {} bears",
+                self.name,
+                significant(100.0 * share, 2),
+                images.size()[0],
+                self.name
+            )
+        }))
+    }
+
     /// Of images whose scores change by enough to be seen, how much they change along the gradient as a share of what it says.
     fn shares_of_gradient(&self, images: &Tensor, answers: &Tensor) -> Result<Vec<f64>> {
         let best = answers.f_topk(2, 1, true, true)?.1;

@@ -246,24 +246,38 @@ fn zipped(bytes: &[u8], budget: &Budget) -> Result<Contents> {
     state_dict(&pickle, budget, &mut fetch).map(Contents::Weights)
 }
 
-/// Whether a TorchScript program keeps `training` as true in one of its modules, and reads it: a traced one may keep it, but has done with it.
-/// False where its objects are none that are known here.
+/// Whether a module of a TorchScript program keeps `training` as true and is of a class that reads it: a traced one may keep it, but has done
+/// with it. False where its objects or its code can't be read here, which is for libtorch to refuse.
 fn saved_in_training(archive: &mut Packed, names: &[String], budget: &Budget) -> Result<bool> {
-    let mut reads = false;
-    for name in names.iter().filter(|name| name.split('/').nth(1) == Some("code") && name.ends_with(".py")) {
-        budget.step()?;
-        reads |= reads_training(&String::from_utf8_lossy(&archive.read(name)?));
-    }
-    let objects = names.iter().find(|name| name.matches('/').count() == 1 && name.ends_with("/data.pkl"));
-    let Some(objects) = objects.filter(|_| reads) else { return Ok(false) };
-    match Pickle::read(&archive.read(objects)?, budget) {
-        Ok(pickle) => Ok(pickle.keeps_true("training")),
-        Err(error) if error.is_interrupted() => Err(error),
-        Err(_) => Ok(false),
+    match classes_that_read_training(archive, names, budget).and_then(|classes| {
+        let objects = names.iter().find(|name| name.matches('/').count() == 1 && name.ends_with("/data.pkl"));
+        let Some(objects) = objects.filter(|_| !classes.is_empty()) else { return Ok(false) };
+        let objects = Pickle::read(&archive.read(objects)?, budget)?;
+        Ok(objects.with_true("training").any(|class| classes.contains(class)))
+    }) {
+        Err(error) if !error.is_interrupted() => Ok(false),
+        found => found,
     }
 }
 
-/// Whether `self.training`, or another module's, stands in the code of a program; a file of that name may too.
+/// Full names, as `__torch__.torch.nn.modules.dropout.Dropout`.
+fn classes_that_read_training(archive: &mut Packed, names: &[String], budget: &Budget) -> Result<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    for name in names.iter().filter(|name| name.split('/').nth(1) == Some("code")) {
+        let Some(module) = name.strip_suffix(".py").and_then(|name| name.splitn(3, '/').nth(2)) else { continue };
+        budget.step()?;
+        let (code, module) = (archive.read(name)?, module.replace('/', "."));
+        let code = String::from_utf8_lossy(&code);
+        let classes = code.split("\nclass ").map(|class| class.strip_prefix("class ").unwrap_or(class));
+        for class in classes.filter(|class| reads_training(class)) {
+            let name = class.split(['(', ':']).next().unwrap_or_default();
+            found.insert(format!("{module}.{name}"));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether `self.training`, or another module's, stands in code; a file of that name may too.
 fn reads_training(code: &str) -> bool {
     const READ: &str = ".training";
     code.match_indices(READ).any(|(at, _)| {

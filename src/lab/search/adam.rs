@@ -32,6 +32,7 @@ impl Bound {
 pub struct Adam {
     /// At most.
     pub steps: u32,
+    /// Over factors in shares of the way to their ends.
     pub lr: f64,
     pub betas: (f64, f64),
     pub bound: Option<Bound>,
@@ -176,7 +177,7 @@ impl Adam {
         [mean, square]: [&Tensor; 2],
         turns: &[u32],
     ) -> Result<Tensor> {
-        let steps = AdamSteps { lr: self.lr, betas: self.betas, eps: 1e-8 };
+        let steps = AdamSteps { lr: self.lr * space.stride(), betas: self.betas, eps: 1e-8 };
         steps.step_rows([&points, gradient, mean, square], turns)?;
         let ball = |gone: &u32| {
             let grown = self.bound.map_or(f64::INFINITY, |bound| bound.after(gone + 1));

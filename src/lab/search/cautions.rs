@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Examination, Row, gradient_search, slopes};
 use crate::core::{Cautions, significant};
 use crate::objective::Loss;
+use crate::space::{Axis, Factor};
 
 /// What is noticed of the model, the data, and how both agree.
 pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
@@ -26,7 +27,8 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
 }
 
 /// How far an image was moved that was left right, and how far it might have been, where that is more than twice as far: what goes along the
-/// surface of a ball ends on it. `within`: the radius of the space.
+/// surface of a ball ends on it. `within`: the radius of the space. An image that stands as it stood was looked at there, or is left so by what looks
+/// for the least change.
 pub(super) fn moved_too_little(row: &Row, within: Option<f64>) -> Option<(f64, f64)> {
     let radius = row.level.or(within).filter(|radius| radius.is_finite())?;
     let moved = f64::from(row.magnitude);
@@ -44,7 +46,7 @@ pub(super) fn radius(plan: &Examination) -> Option<f64> {
 
 /// Whether steps were too few or too short for the balls that images might be moved in.
 fn short(plan: &Examination, rows: &[Row]) -> Option<String> {
-    gradient_search(&*plan.search)?;
+    gradient_search(&*plan.search).filter(|_| plan.space.deform().is_none())?;
     let within = radius(plan);
     let mut last = BTreeMap::new();
     for row in rows {
@@ -66,21 +68,35 @@ fn short(plan: &Examination, rows: &[Row]) -> Option<String> {
         if images.len() == last.len() { "images" } else { "cases" },
         significant(farthest, 3),
         significant(most, 3),
-        if slopes::width(plan) > 0 { ", or under search::strongest or random, which look everywhere," } else { "" },
+        if slopes::width(plan) > 0 {
+            ", or under search::random or search::strongest with a grid, which look everywhere,"
+        } else {
+            ""
+        },
         plan.model.name
     ))
 }
 
 /// Whether images that fail within a level are left right within a larger one, which holds the change that they fail by. What was asked about
-/// one change of each image looks for no failures.
+/// one change of each image looks for no failures, unless it goes along gradients.
 fn missed_within_more(plan: &Examination, rows: &[Row]) -> Option<String> {
-    let mut levels: BTreeMap<(u32, Option<i32>), Vec<(f64, bool)>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.may_be_fooled() && row.queries > 2) {
-        levels.entry((row.id, row.target)).or_default().extend(row.level.map(|level| (level, row.fooled())));
+    if !levels_nest(plan) {
+        return None;
     }
-    let missed = |levels: &Vec<(f64, bool)>| {
-        let least = levels.iter().filter(|(_, fooled)| *fooled).map(|(level, _)| *level).reduce(f64::min);
-        least.is_some_and(|least| levels.iter().any(|(level, fooled)| *level > least && !fooled))
+    let mut last = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.may_be_fooled()) {
+        last.extend(row.level.map(|level| ((row.id, row.target, level.to_bits()), row)));
+    }
+    let mut levels: BTreeMap<(u32, Option<i32>), Vec<(f64, &Row)>> = BTreeMap::new();
+    for ((id, target, level), row) in last {
+        levels.entry((id, target)).or_default().push((f64::from_bits(level), row));
+    }
+    if gradient_search(&*plan.search).is_none() {
+        levels.retain(|_, levels| levels.iter().any(|(_, row)| row.queries > 2));
+    }
+    let missed = |levels: &Vec<(f64, &Row)>| {
+        let least = levels.iter().filter(|(_, row)| row.fooled()).map(|(level, _)| *level).reduce(f64::min);
+        least.is_some_and(|least| levels.iter().any(|(level, row)| *level > least && !row.fooled()))
     };
     let count = levels.values().filter(|levels| missed(levels)).count();
     (count as f64 > TOLD * levels.len() as f64).then(|| {
@@ -92,6 +108,20 @@ fn missed_within_more(plan: &Examination, rows: &[Row]) -> Option<String> {
             plan.model.name
         )
     })
+}
+
+/// Whether all changes within a level lie within a larger one: not where a level is how strong a noise or a corruption is.
+fn levels_nest(plan: &Examination) -> bool {
+    let Some(space) = plan.space.factored() else { return true };
+    let rooms = plan.levels.iter().map(|level| space.at(*level).ok().flatten().unwrap_or_default());
+    let rooms: Vec<Vec<Axis>> = rooms.map(|room| room.iter().map(Factor::axis).collect()).collect();
+    let inside = |(small, large): (&Axis, &Axis)| match (*small, *large) {
+        (Axis::Range { min, max }, Axis::Range { min: lower, max: upper })
+        | (Axis::Log { min, max }, Axis::Log { min: lower, max: upper }) => lower <= min && max <= upper,
+        (Axis::Whole { min, max }, Axis::Whole { min: lower, max: upper }) => lower <= min && max <= upper,
+        (small, large) => small == large,
+    };
+    rooms.windows(2).all(|pair| pair[0].len() == pair[1].len() && pair[0].iter().zip(&pair[1]).all(inside))
 }
 
 /// Whether images are left right that the search could turn into any others, and so into those of another class.
@@ -146,8 +176,9 @@ pub(super) fn stuck<'a>(plan: &Examination, rows: impl IntoIterator<Item = &'a R
     let (search, hint) = gradient_search(&*plan.search)?.stuck();
     // Whose advice is to follow the scores.
     let hint = match (slopes::width(plan) > 0, plan.objective.loss.is_some_and(Loss::of_scores)) {
-        (true, _) => "; search::random and strongest need no gradient",
-        (false, true) => "; search::square needs no gradient",
+        (true, _) => "; search::random, and search::strongest with a grid, need no gradient",
+        (false, true) if plan.space.additive() => "; search::square needs no gradient",
+        (false, true) => "",
         (false, false) => hint,
     };
     Some(format!(

@@ -59,6 +59,23 @@ impl Combinations {
                 }
             });
         }
+        // What has values of its own is not thinned out. A smaller level leaves fewer.
+        for ((factor, own), asked) in factors.iter().zip(&choices).zip(grid).filter(|_| grid.len() > 1) {
+            let ranges = matches!(factor.domain, Domain::Range { .. } | Domain::Log { .. });
+            if !ranges && own.len() > *asked {
+                let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
+                return Err(Error::argument(format!(
+                    "`grid` asks for {asked} values of factor {:?}, which has {} of its own",
+                    factor.name,
+                    own.len()
+                ))
+                .hint(format!(
+                    "all of its values are tried, for which {} stands; the numbers are for {}, in this order",
+                    own.len(),
+                    names.join(", ")
+                )));
+            }
+        }
         let total = choices.iter().try_fold(1usize, |total, of| total.checked_mul(of.len()));
         match total.filter(|&total| total <= MOST) {
             Some(total) => Ok(Self { choices, next: 0, total, conditions: factor::conditions(factors) }),

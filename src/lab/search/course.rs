@@ -8,7 +8,7 @@ use super::gradient::{AimedImage, Ask, Cases, GradientSearch, Look, Place, Told,
 use super::read_ahead::ReadAhead;
 use super::recorded_slope::{PointsAndSlope, RecordedSlope, SlopeOf};
 use super::{Examination, OnTheirWay};
-use crate::core::{Cx, Error, Graph, Result, Tensor, gradients, no_gradient, on_device, zero_where_not_finite};
+use crate::core::{Cx, Error, Graph, Result, Tensor, finite, gradients, no_gradient, on_device};
 use crate::model::Model;
 use crate::objective::{Aim, Goals, Objective, Verdicts, numbers};
 use crate::space::{Deform, Differentiable};
@@ -288,13 +288,14 @@ impl<'a> Course<'a> {
                     few if few <= FEW && images => together(self.model, &scored.leaf.f_detach()?, towards, &current)?,
                     _ => one_by_one(&self.model.name, scored, towards, &current)?,
                 };
-                let each = (0..towards.size()[1]).map(|k| self.at_points(scored, told.of.f_select(0, k)?));
-                let of = zero_where_not_finite(Tensor::f_stack(&each.collect::<Result<Vec<_>>>()?, 0)?, 2)?;
-                return Ok(ToldGradient { of, ..told });
+                let found = finite(told.of)?;
+                let each = (0..towards.size()[1]).map(|k| self.at_points(scored, found.f_select(0, k)?));
+                let of = Tensor::f_stack(&each.collect::<Result<Vec<_>>>()?, 0)?;
+                return Ok(ToldGradient { of, gaps: told.gaps });
             }
         };
         let of = gradients(&self.model.name, &loss, &[&scored.leaf], Graph::Free)?.remove(0);
-        Ok(ToldGradient { of: zero_where_not_finite(self.at_points(scored, of)?, 1)?, gaps: None })
+        Ok(ToldGradient { of: self.at_points(scored, finite(of)?)?, gaps: None })
     }
 
     /// What a gradient at the leaf is at the points.

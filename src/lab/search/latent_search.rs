@@ -4,7 +4,7 @@
 use tch::{Device, Kind, Reduction, Tensor};
 
 use super::generated::{FoundTests, GeneratedTests, LabelTurn, WantedTests};
-use crate::core::{Cx, Error, Graph, Result, gradients, no_gradient, on_device, whole_columns, with_stream};
+use crate::core::{Cx, Error, Graph, Result, finite, gradients, no_gradient, on_device, whole_columns, with_stream};
 use crate::generator::Generator;
 use crate::model::Model;
 use crate::space::Norm;
@@ -157,6 +157,7 @@ impl LatentBatch<'_> {
             let leaves: Vec<&Tensor> = [Some(&leaf), noise.as_ref()].into_iter().flatten().collect();
             let of = format!("{} on images of {}", self.model.name, self.generator.name);
             let gradients = gradients(&of, &loss, &leaves, Graph::Free)?;
+            let gradients = gradients.into_iter().map(finite).collect::<Result<Vec<_>>>()?;
             let variance = noise_variance(t);
             let shake = on_device(&Tensor::f_randn(leaf.size(), (Kind::Float, Device::Cpu))?, leaf.device())?;
             let along = gradients[0].f_add(&shake.f_mul_scalar(variance.sqrt())?)?;

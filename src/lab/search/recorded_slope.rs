@@ -7,7 +7,7 @@ use tch::Device;
 
 use super::Examination;
 use super::gradient::Wanted;
-use crate::core::{Error, Graph, RecordedStep, Result, Tensor, gradients, zero_where_not_finite};
+use crate::core::{Error, Graph, RecordedStep, Result, Tensor, finite, gradients};
 use crate::model::Model;
 use crate::objective::{Goals, numbers};
 use crate::space::Differentiable;
@@ -95,7 +95,7 @@ impl RecordedSlope {
             let goals = goals.of_parts(goal)?;
             let total = slope.total(&goals, &scores)?;
             let gradient = gradients(&model.name, &total, &[&leaf], Graph::Free)?.remove(0);
-            let gradient = zero_where_not_finite(gradient, 1)?;
+            let gradient = finite(gradient)?;
             let (drawn, scores) = (drawn.f_detach()?, scores.f_detach()?);
             let verdicts = tch::no_grad(|| numbers(&scores, &goals))?;
             Ok(vec![drawn, scores, verdicts, gradient])

@@ -186,7 +186,7 @@ pub trait Differentiable {
         true
     }
 
-    /// How many times as long steps are that a search takes where it was told no length.
+    /// How many times as long steps are that a search takes where it was told no length, or one in shares of all that there is to go.
     fn stride(&self) -> f64 {
         1.0
     }

@@ -3,7 +3,7 @@
 
 use tch::{Reduction, Tensor};
 
-use crate::core::{Graph, Result, gradients};
+use crate::core::{Graph, Result, finite, gradients};
 use crate::space::{Bounds, Differentiable, Norm, Pixels};
 
 /// Projected gradient descent on the pixels of training images.
@@ -46,7 +46,7 @@ impl Adversary {
             let leaf = points.f_detach()?.f_set_requires_grad(true)?;
             let loss = scores(&leaf)?.f_cross_entropy_loss(labels, None::<&Tensor>, Reduction::Sum, -100, 0.0)?;
             let gradients = gradients("the network in training", &loss, &[&leaf], Graph::Free)?;
-            let (direction, _) = self.norm.steepest(&gradients[0])?;
+            let (direction, _) = self.norm.steepest(&finite(gradients[0].shallow_clone())?)?;
             points = space.stepped(&base, &leaf, (&direction, self.step), Some(&radii))?;
         }
         Ok(points.f_detach()?)

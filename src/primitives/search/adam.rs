@@ -49,7 +49,7 @@ pub static ADAM: Primitive = Primitive {
             is; one that fails makes room for the next, so that the batch stays full. `queries` counts looks, the first one at the image \
             as it stands. A transcript of this search keeps the images: finding them again would take as long as finding them. With \
             `at_steps` of examine it keeps those on the way too; an image that has failed stays where it is. \
-            Over factors it goes as search::apgd does.\n\n\
+            Over factors it goes as search::apgd does, with `lr` as a share of the way to the ends of a factor.\n\n\
             Where an image first fails depends on the learning rate and the radius, and by rounding, which Adam's steps make large, on the others \
             of a batch. With `polish` `magnitude` is a property of image and model instead, unless what was found first is nearer than where the polish would go by itself: the search begins anew at the image, with steps \
             of lengths that follow the gradient's in a ball that grows until it fails and then shrinks while it does, and ends with a bisection \

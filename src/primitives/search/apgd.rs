@@ -33,7 +33,7 @@ pub static APGD: Primitive = Primitive {
             What is followed is the objective's loss: the cross entropy, or what `.loss(\"dlr\")` and others say. The difference of logits \
             ratio (\"dlr\") does not change with the scale of logits, by which the cross entropy's gradient vanishes. AutoAttack's APGD-CE and \
             APGD-T are this with `objective::misclassify()` and with `objective::each_wrong().loss(\"dlr\")`.\n\n\
-            `vanished` is true of an image whose gradient was 0 wherever it was looked at.\n\n\
+            `vanished` is true of an image whose gradient was 0, or no number anywhere, wherever it was looked at.\n\n\
             It goes over pixels, activations (space::latent), and factors that have ranges: of space::rotate, affine, hue, render, factors, and \
             products of these. How images change with such a factor is told by drawing two more for each factor and step, a 256th of the way to its ends \
             to both sides, so that a closure of yours need not be differentiable; a step's direction is a sign for every factor, and the ball is the \

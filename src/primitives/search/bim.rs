@@ -44,7 +44,7 @@ pub static BIM: Primitive = Primitive {
             Images are not projected unless the space has a radius (`radius`, or `levels`), nor clipped unless it has `bounds`; with \
             both it is projected gradient descent (PGD), by `start: \"random\"` with a random start, drawn from the seed of examine. It goes all its steps, also when an image fails \
             earlier: `at_steps: \"all\"` of examine notes every one of them, so that one trajectory gives a whole curve.\n\n\
-            `vanished` is true of an image whose gradient was 0 at some step, where it stays put. With gradient: \"mean\" it is where the \
+            `vanished` is true of an image whose gradient was 0, or no number anywhere, at some step, where it stays put. With gradient: \"mean\" it is where the \
             squared length is below 1e-12: there steps shrink to almost nothing, as where the model is confident, which is what ends the \
             curves of the paper's Figure 1b early.\n\n\
             Over factors it goes as search::apgd does.",

@@ -13,7 +13,8 @@ pub static STRONGEST: Primitive = Primitive {
     options: &[Param::new(
         "grid",
         Kind::Either(&[Kind::Int, Kind::Numbers]),
-        "how many evenly spaced values of a factor with a range are tried: one number for all factors, or one for each",
+        "how many evenly spaced values of a factor with a range are tried: one number for all factors, or one for each, in the order in which the \
+            space has them (space::affine: down, right, angle); of choices and whole numbers all are",
     )
     .or(Fallback::Absent("none: every factor must have choices"))
     .range(1.0, 1e6)],
