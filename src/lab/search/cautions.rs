@@ -87,7 +87,7 @@ fn missed_within_more(plan: &Examination, rows: &[Row]) -> Option<String> {
     for row in rows.iter().filter(|row| row.may_be_fooled()) {
         last.extend(row.level.map(|level| ((row.id, row.target, level.to_bits()), row)));
     }
-    let mut levels: BTreeMap<(u32, Option<i32>), Vec<(f64, &Row)>> = BTreeMap::new();
+    let mut levels: BTreeMap<_, Vec<(f64, &Row)>> = BTreeMap::new();
     for ((id, target, level), row) in last {
         levels.entry((id, target)).or_default().push((f64::from_bits(level), row));
     }
