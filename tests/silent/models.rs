@@ -436,6 +436,10 @@ fn a_gradient_that_is_no_number_is_no_robustness() {
         let none = (images.sum_dim_intlist([1i64, 2, 3].as_slice(), false, Kind::Float) * 0.0).sqrt() * 0.0;
         scores + none.reshape([-1, 1])
     });
+    traced(folder.path(), "rooted", |scores, images| {
+        let none = images.sqrt().square() - images;
+        scores + none.sum_dim_intlist([1i64, 2, 3].as_slice(), false, Kind::Float).reshape([-1, 1])
+    });
     super::inputs::truths_in(
         folder.path(),
         r#"
@@ -453,6 +457,10 @@ fn a_gradient_that_is_no_number_is_no_robustness() {
                 && blind.success_rate < sound.success_rate && blind.filter(|row| row.after == row.label && !row.vanished).len() == 0
                 && blind.cautions.some(|said| said.contains("was no number"));
         }
+        // Squares of roots: the same scores, and at black pixels a gradient of 0 / 0.
+        let rooted = model::load("rooted.pt", #{ input: [1, 16, 16] });
+        let t = examine(rooted, ds, #{ space: ball, search: search::bim(#{ steps: 10, step: 0.4 }), seed: 1 });
+        said.some_pixels = t.cautions.some(|said| said.contains("is no number or infinite at") && !said.contains("at 100"));
         said"#,
     );
 }
@@ -528,6 +536,18 @@ fn a_grid_that_does_not_fit_its_factors_is_refused() {
     refused(&look("[2, 4]"), "`grid` asks for 2 values of factor \"shift\", which has 4 of its own");
     refused(&look("[2, 4]"), "the numbers are for");
     assert_eq!(run(&look("[4, 2]")).unwrap().summary(), "4");
+    // A member's, before those before it have asked anything.
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 4, size: 16, seed: 1 });
+        let asked = 0;
+        let f = model::from(|x| { asked += 1; tensor::zeros([x.shape[0], 10]) });
+        let space = space::factors([#{ name: "shift", choices: [0, 1, 2, 3] }, #{ name: "turn", min: 0, max: 1 }], |x, s| x);
+        let search = search::worst([search::random(#{ questions: 2 }), search::strongest(#{ grid: [2, 4] })]);
+        let said = "";
+        try { examine(f, ds, #{ space: space, search: search }); } catch (e) { said = e.message; }
+        #{ refused: said.contains("`grid` asks for 2 values"), before: asked == 0 }"#,
+    );
 }
 
 /// A program made for colour whose normalisation makes three channels of one, and one that is made for grey.

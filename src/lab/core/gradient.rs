@@ -60,3 +60,22 @@ pub fn no_gradient(of: &str) -> Error {
     Error::new(ErrorKind::Pairing, format!("no gradient flows through {of}: what comes out does not depend on what is changed"))
         .hint("a network under no_grad, or one that detaches, can't be followed: search::random, sweep and strongest need no more than scores")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_leads_nowhere_and_what_is_infinite_leads_on() {
+        let numbers = |of: &Tensor| Vec::<f32>::try_from(of).expect("numbers");
+        let found =
+            finite(Tensor::from_slice(&[f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -2.0])).expect("a gradient");
+        assert_eq!(numbers(&found.sign()), [0.0, 1.0, -1.0, -1.0]);
+        // Steps in l2 are as long as they are to be, however many are infinite.
+        let all = finite(Tensor::full([3 * 512 * 512], f64::INFINITY, (Kind::Float, Device::Cpu))).expect("a gradient");
+        assert!(all.square().sum(Kind::Float).double_value(&[]).is_finite());
+        // A sum beyond single precision is of numbers all the same.
+        let large = Tensor::from_slice(&[3e38f32, 3e38, 1.0]);
+        assert_eq!(numbers(&finite(large.shallow_clone()).expect("a gradient")), numbers(&large));
+    }
+}

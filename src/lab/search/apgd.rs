@@ -175,10 +175,7 @@ impl GradientSearch for Apgd {
     }
 
     fn stuck(&self) -> (&'static str, &'static str) {
-        (
-            "the search",
-            "; an objective with .loss(\"dlr\") has it follow the scores themselves, and search::square needs no gradient",
-        )
+        ("the search", "an objective with .loss(\"dlr\") has it follow the scores themselves")
     }
 
     fn begin(&self, cases: &Cases) -> Result<Vec<Tensor>> {

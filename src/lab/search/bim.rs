@@ -181,7 +181,8 @@ impl GradientSearch for Bim {
 
     /// Of scores that are far apart, a softmax is 0 or 1 in float32, and so is flat.
     fn stuck(&self) -> (&'static str, &'static str) {
-        let hint = "; search::adam, and an objective with .loss(\"dlr\"), follow the scores themselves, not their softmax, and search::square needs no gradient";
+        let hint =
+            "search::adam, and an objective with .loss(\"dlr\"), follow the scores themselves, not their softmax";
         ("the search", hint)
     }
 

@@ -166,7 +166,7 @@ impl GradientSearch for CarliniWagner {
     }
 
     fn stuck(&self) -> (&'static str, &'static str) {
-        ("search::carlini_wagner", "; search::square needs no gradient")
+        ("search::carlini_wagner", "")
     }
 
     fn begin(&self, cases: &Cases) -> Result<Vec<Tensor>> {

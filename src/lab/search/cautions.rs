@@ -174,15 +174,15 @@ pub(super) fn stuck<'a>(plan: &Examination, rows: impl IntoIterator<Item = &'a R
     images.dedup();
     let of = if images.len() == last.len() { "images" } else { "cases" };
     let (search, hint) = gradient_search(&*plan.search)?.stuck();
-    // Whose advice is to follow the scores.
-    let hint = match (slopes::width(plan) > 0, plan.objective.loss.is_some_and(Loss::of_scores)) {
-        (true, _) => "; search::random, and search::strongest with a grid, need no gradient",
-        (false, true) if plan.space.additive() => "; search::square needs no gradient",
-        (false, true) => "",
-        (false, false) => hint,
+    let hint = if plan.objective.loss.is_some_and(Loss::of_scores) { "" } else { hint };
+    let blind = match slopes::width(plan) > 0 {
+        true => "search::random, and search::strongest with a grid, need no gradient",
+        false if plan.space.additive() => "search::square needs no gradient",
+        false => "",
     };
+    let advice: String = [hint, blind].iter().filter(|said| !said.is_empty()).map(|said| format!("; {said}")).collect();
     Some(format!(
-        "the gradient of {stuck} of {} {of} vanished or was no number: {search} could not move them on, which says nothing of what {} bears{hint}",
+        "the gradient of {stuck} of {} {of} vanished or was no number: {search} could not move them on, which says nothing of what {} bears{advice}",
         last.len(),
         plan.model.name
     ))

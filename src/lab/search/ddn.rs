@@ -70,7 +70,7 @@ impl GradientSearch for Ddn {
 
     /// Of scores that are far apart, a softmax is 0 or 1 in float32, and so is flat.
     fn stuck(&self) -> (&'static str, &'static str) {
-        ("search::ddn", "; search::fmn follows the scores themselves, not their softmax")
+        ("search::ddn", "search::fmn follows the scores themselves, not their softmax")
     }
 
     fn begin(&self, cases: &Cases) -> Result<Vec<Tensor>> {

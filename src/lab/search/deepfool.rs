@@ -110,7 +110,7 @@ impl GradientSearch for DeepFool {
     }
 
     fn stuck(&self) -> (&'static str, &'static str) {
-        ("search::deepfool", "; search::square needs no gradient")
+        ("search::deepfool", "")
     }
 
     fn begin(&self, cases: &Cases) -> Result<Vec<Tensor>> {

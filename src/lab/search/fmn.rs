@@ -73,7 +73,7 @@ impl GradientSearch for Fmn {
     }
 
     fn stuck(&self) -> (&'static str, &'static str) {
-        ("search::fmn", "; search::square needs no gradient")
+        ("search::fmn", "")
     }
 
     fn begin(&self, cases: &Cases) -> Result<Vec<Tensor>> {

@@ -81,7 +81,7 @@ pub trait GradientSearch {
         Ok(None)
     }
 
-    /// What could not move images whose gradient vanished, and what to try.
+    /// What could not move images whose gradient vanished, and how to follow the scores themselves; empty where it does.
     fn stuck(&self) -> (&'static str, &'static str) {
         ("the search", "")
     }

@@ -47,21 +47,30 @@ pub(super) struct Findings<P> {
     pub outcome: Result<()>,
 }
 
+/// Where the search may look at every level. What does not suit it is refused, before the model is asked anything.
+pub(super) fn rooms<G: Ground>(
+    plan: &Examination,
+    ground: &G,
+    search: &dyn Proposing<G::Room>,
+) -> Result<Vec<(Option<f64>, G::Owned)>> {
+    let room = |level: Option<f64>| Ok::<_, Error>((level, ground.room(level)?.ok_or_else(|| no_levels(plan))?));
+    let levels: Vec<(Option<f64>, G::Owned)> = match plan.levels.is_empty() {
+        true => vec![room(None)?],
+        false => plan.levels.iter().map(|level| room(Some(*level))).collect::<Result<_>>()?,
+    };
+    for (_, room) in &levels {
+        search.begin(room.borrow(), Examinee { seed: plan.seed, row: 0, label: 0 })?;
+    }
+    Ok(levels)
+}
+
 pub(super) fn find<G: Ground>(
     cx: &Cx,
     plan: &Examination,
     ground: &G,
     search: &dyn Proposing<G::Room>,
 ) -> Result<Findings<PointOf<G>>> {
-    let room = |level: Option<f64>| Ok::<_, Error>((level, ground.room(level)?.ok_or_else(|| no_levels(plan))?));
-    let levels: Vec<(Option<f64>, G::Owned)> = match plan.levels.is_empty() {
-        true => vec![room(None)?],
-        false => plan.levels.iter().map(|level| room(Some(*level))).collect::<Result<_>>()?,
-    };
-    // What does not suit the search is refused before the model is asked anything.
-    for (_, room) in &levels {
-        search.begin(room.borrow(), Examinee { seed: plan.seed, row: 0, label: 0 })?;
-    }
+    let levels = rooms(plan, ground, search)?;
     check_range(plan.data, ground)?;
     plan.model.check_fits(cx, plan.data)?;
     let classes = plan.model.classes().unwrap_or_default();

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::cautions::{moved_too_little, radius};
+use super::ground::FactorGround;
 use super::parts::{MemberTally, Origin, Outcomes, Parts};
+use super::propose::rooms;
 use super::row::{Noted, Row};
 use super::slopes::Ways;
 use super::transcript::Transcript;
@@ -192,10 +194,15 @@ fn check(cx: &Cx, plan: &Examination, members: &[Member]) -> Result<()> {
             objective,
             ..*plan
         };
-        let way = pairing::way(&own)?;
-        if let Approach::Gradients(search) = way {
-            let ways = Ways::of(cx, &own)?;
-            search.check(&own, ways.as_ref().map(Ways::points), plan.model.classes().unwrap_or_default())?;
+        match pairing::way(&own)? {
+            Approach::Gradients(search) => {
+                let ways = Ways::of(cx, &own)?;
+                search.check(&own, ways.as_ref().map(Ways::points), plan.model.classes().unwrap_or_default())?;
+            }
+            Approach::Settings(search) => {
+                FactorGround::of(&own)?.map(|ground| rooms(&own, &ground, search)).transpose()?;
+            }
+            Approach::Elements(_) | Approach::Changes(_) => {}
         }
     }
     Ok(())
