@@ -127,6 +127,11 @@ fn recorded_steps_come_to_what_they_are_recorded_of() {
         let more = number(recorded, 2) - number(as_written, 2);
         assert!(more <= 4.0 * KINDS, "{name}: {more} waits more");
     }
+    // On the second of two devices they are that device's.
+    let second = ask(stand_in, "recorded-in-part", "cuda:1", &[("FAKECUDA_DEVICES", "2")]);
+    for name in SOME {
+        assert_eq!(second[name], recorded[name], "{name} on cuda:1");
+    }
     // One that gives other numbers than the step is found out where it is first asked for, and not asked again.
     for (setting, most) in [("FAKECUDA_STALE", KINDS), ("FAKECUDA_UNENDED", 0.0)] {
         let found = of("recorded-in-part", &[(setting, "1")]);
