@@ -167,9 +167,15 @@ impl Model {
         };
         if again > SAME {
             noticed.push(format!("{} {DRAWS}, {UNSTEADY}: outcomes are of one asking", self.name));
-        } else if alone > ROUNDED || alone > SAME && self.goes_by_company(images, &answers)? {
+        } else if alone > SAME && self.goes_by_company(images, &answers)? {
             noticed.push(format!(
                 "what {} answers to an image depends on the others in its batch, {UNSTEADY}: outcomes are of these batches",
+                self.name
+            ));
+        } else if alone > ROUNDED {
+            noticed.push(format!(
+                "what {} answers to an image depends on how many others are in its batch, {UNSTEADY} or where layers blow up what is rounded: \
+                 outcomes are of these batches",
                 self.name
             ));
         } else if self.differentiable() {
