@@ -216,6 +216,11 @@ fn what_calibration_can_not_say_is_refused_or_marked() {
     assert_eq!(text("calibration::measure(examine(f, ds, how + #{ measures: [\"confidence\"] })).nll == ()"), "true");
     let chance = text("calibration::measure(t.filter(|row| row.id < 12), #{ bins: 20, seed: 1 })");
     assert!(chance.contains("by chance alone: more images or fewer bins say more"), "{chance}");
+    // Of one right answer by far and one wrong by far Student's interval is wider than the scores can be.
+    let few = "let g = model::from(|x| x.reshape([x.len(), 7]) * 0 + tensor::from([[30.0, 0, 0, 0, 0, 0, 0]]), #{ classes: 7 });";
+    let few = format!("{few} let c = calibration::measure(examine(g, ds.only([0, 1]).take(5), how), #{{ seed: 1 }});");
+    let ends = text(&format!("{few} [c.nll > 0.0, c.nll_lo, c.brier_lo, c.brier_hi <= 2.0, c.confidence_hi <= 1.0]"));
+    assert_eq!(ends, "[true, 0.0, 0.0, true, true]");
     let two = "let half = examine(f, ds.take(100), how); let a = calibration::measure(t, #{ seed: 1 });";
     let figure =
         text(&format!("{two} plot::reliability(#{{ all: a, half: calibration::measure(half, #{{ seed: 1 }}) }})"));

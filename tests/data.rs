@@ -376,6 +376,27 @@ fn resizing_is_pillows() -> Outcome {
     Ok(())
 }
 
+/// As Pillow 13.0.0 has it: `Image.open(..).convert("RGB")` of the values below is 0, 0, 1, 127, 254 and 255, with alpha or without.
+#[test]
+fn of_16_bits_of_a_colour_the_high_8_count() -> Outcome {
+    let values: [u16; 6] = [0, 255, 511, 0x7fff, 0xfeff, 0xffff];
+    let folder = tempfile::tempdir()?;
+    let class = folder.path().join("only");
+    std::fs::create_dir(&class)?;
+    let at = |x: u32| values[x as usize];
+    let plain = image::ImageBuffer::from_fn(6, 6, |x, _| image::Rgb([at(x), at(5 - x), 0]));
+    image::DynamicImage::ImageRgb16(plain).save(class.join("plain.png"))?;
+    let clear = image::ImageBuffer::from_fn(6, 6, |x, _| image::Rgba([at(x), at(5 - x), 0, 0x8000]));
+    image::DynamicImage::ImageRgba16(clear).save(class.join("with_alpha.png"))?;
+    let set = load(&Cx::default(), &folder.path().display().to_string(), &Load::default())?;
+    for row in 0..2 {
+        let found = pixels(&set, row)?;
+        assert_eq!([0, 1, 2, 3, 4, 5].map(|x| byte(found[x])), [0, 0, 1, 127, 254, 255]);
+        assert_eq!([0, 5].map(|x| byte(found[36 + x])), [255, 0]);
+    }
+    Ok(())
+}
+
 #[test]
 #[ignore = "needs VIVA_DATA: make test runs it where that is set"]
 fn image_folders_are_cropped_with_a_margin() -> Outcome {

@@ -486,6 +486,7 @@ fn factors_count_only_when_others_are_so() {
         let random = asked.call(search::random(#{{ questions: 200 }}), 12);
         let width = robustness::marginal(random, "width", #{{ bins: 2 }});
         let turns = robustness::marginal(random, "turns", #{{ bins: 4 }});
+        let learned = robustness::marginal(asked.call(search::bayes(#{{ questions: 6 }}), 12), "width", #{{ bins: 2 }});
         let total = |rows| rows.reduce(|sum, row| sum + row.questions, 0);
         let found = robustness::weaknesses(random, #{{}});
         let grid = asked.call(search::strongest(#{{ grid: 3 }}), 1);
@@ -501,6 +502,8 @@ fn factors_count_only_when_others_are_so() {
         let product = examine(f, ds.take(3), #{{ space: space::rotate(10) * space, search: search::random(#{{ questions: 50 }}), seed: 1 }});
         #{{
             drawn: abs(total.call(width) / 2400.0 - 2.0 / 3) < 0.05 && abs(total.call(turns) / 2400.0 - 1.0 / 3) < 0.05,
+            chosen: learned.all(|row| row.cautions.some(|said| said.contains("chose where to ask"))),
+            drawn_anywhere: !width.some(|row| (row?.cautions ?? []).some(|said| said.contains("chose where to ask"))),
             wrong: width[0].wrong == 0.0 && width[1].wrong > 0.02 && turns[1].wrong == 0.0 && turns[2].wrong > 0.0,
             named: found.named.len() == 1 && found.named[0].conditions.keys() == ["turns", "width"],
             // Without a lamp the colour is not 1 either.

@@ -360,14 +360,11 @@ impl Dataset {
         self.source.noticed()
     }
 
-    /// What is to be said where many images are there several times. Where all are one image it stands for none.
-    fn copied(&self) -> Option<String> {
-        /// Fewer change no interval by much.
-        const SHARE: f64 = 0.01;
-        /// How many images there are, and how many with their labels.
+    /// How many different images there are, and how many with their labels.
+    fn different(&self) -> (usize, usize) {
         static KNOWN: Mutex<BTreeMap<Digest, (usize, usize)>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let (distinct, labelled) = *known.entry(self.digest).or_insert_with(|| {
+        *known.entry(self.digest).or_insert_with(|| {
             let mut images: Vec<(u64, i64)> =
                 self.labels.iter().enumerate().map(|(row, label)| (self.likeness(row), *label)).collect();
             images.sort_unstable();
@@ -375,9 +372,24 @@ impl Dataset {
             let labelled = images.len();
             images.dedup_by_key(|(likeness, _)| *likeness);
             (images.len(), labelled)
-        });
-        let copies = self.len() - distinct;
-        (distinct > 1 && copies as f64 >= SHARE * self.len() as f64 && copies > 0).then(|| {
+        })
+    }
+
+    /// How many of the images are no copies of others. Where all are one image it stands for none.
+    pub fn distinct(&self) -> usize {
+        match self.different() {
+            (1, _) => self.len(),
+            (distinct, _) => distinct,
+        }
+    }
+
+    /// What is to be said where many images are there several times.
+    fn copied(&self) -> Option<String> {
+        /// Fewer change no interval by much.
+        const SHARE: f64 = 0.01;
+        let copies = self.len() - self.distinct();
+        (copies as f64 >= SHARE * self.len() as f64 && copies > 0).then(|| {
+            let (distinct, labelled) = self.different();
             let otherwise = match labelled - distinct {
                 0 => String::new(),
                 n => format!(", {n} of them under another label"),

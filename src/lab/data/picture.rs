@@ -5,7 +5,7 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use image::{DynamicImage, GrayImage, ImageDecoder, ImageFormat, ImageReader, RgbImage};
+use image::{DynamicImage, GrayImage, ImageDecoder, ImageFormat, ImageReader, RgbImage, RgbaImage};
 
 use super::jpeg::{self, Unread};
 use super::tiff;
@@ -108,7 +108,7 @@ pub fn decode(path: &Path, bytes: &[u8]) -> Result<DynamicImage> {
     let format = check_whole(path, bytes)?;
     let others = || image::load_from_memory_with_format(bytes, format).map_err(|e| unreadable(path, &e.to_string()));
     if format != ImageFormat::Jpeg {
-        return others();
+        return Ok(of_high_bytes(others()?));
     }
     match jpeg::decode(bytes) {
         Ok(picture) => {
@@ -127,6 +127,18 @@ pub fn decode(path: &Path, bytes: &[u8]) -> Result<DynamicImage> {
             others()
         }
     }
+}
+
+/// Of 16 bits the high 8, as Pillow has it.
+fn of_high_bytes(picture: DynamicImage) -> DynamicImage {
+    let high = |samples: &[u16]| samples.iter().map(|sample| (sample >> 8) as u8).collect::<Vec<u8>>();
+    let (width, height) = (picture.width(), picture.height());
+    let held = match &picture {
+        DynamicImage::ImageRgb16(of) => RgbImage::from_raw(width, height, high(of)).map(DynamicImage::from),
+        DynamicImage::ImageRgba16(of) => RgbaImage::from_raw(width, height, high(of)).map(DynamicImage::from),
+        _ => None,
+    };
+    held.unwrap_or(picture)
 }
 
 fn damaged(path: &Path, what: &str) -> Error {

@@ -12,8 +12,8 @@ use crate::space::Axis;
 
 /// The questions of all rows by the value of a factor: of ranges in `bins` parts as wide as each other (of logarithmic ones in the
 /// logarithm), of choices one by one. A map for each: `from`, `to` or `value`; `questions`; `share` of all questions and that under uniform
-/// sampling, `uniform`; mean `loss`; `wrong`, the share that made their object fail, with its interval at 95% over objects; `cautions` of the
-/// examination, where it has any.
+/// sampling, `uniform`; mean `loss`; `wrong`, the share that made their object fail, with its interval at 95% over objects; `cautions`, those of the
+/// examination and that a search chose what was asked, where there are any.
 pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<Value>> {
     let (questions, asked) = transcript.questions()?;
     let names = || questions.names.iter().map(String::as_str);
@@ -41,6 +41,7 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
     let levels = transcript.rows.iter().any(|row| row.level.is_some());
     let objects = transcript.rows.iter().map(|row| row.id).collect::<BTreeSet<_>>().len();
     let cautions = transcript.of.cautions.iter().map(String::from).chain(left_out(transcript));
+    let cautions = cautions.chain(chosen(transcript));
     let cautions: Cautions =
         cautions.chain(few_groups(objects, "objects")).chain(one_group(objects, "objects")).collect();
     let total: u64 = counts.iter().sum();
@@ -80,4 +81,17 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
             Value::Map(row)
         })
         .collect())
+}
+
+/// What is said where a search that learns, or one that looks near a boundary, asked where it liked.
+fn chosen(transcript: &Transcript) -> Option<String> {
+    // Whose settings are drawn uniformly too, if not each by itself.
+    let uniform = transcript.asks_at_random() || transcript.of.search.starts_with("radial(");
+    (!uniform).then(|| {
+        format!(
+            "{} chose where to ask: losses and shares that are wrong are those of its questions, and not of settings drawn from the space; \
+             search::random draws them so",
+            transcript.of.search
+        )
+    })
 }

@@ -125,7 +125,7 @@ fn binned(transcript: &Rc<Transcript>, bins: usize, half: Half) -> Result<FreshQ
 
 /// Refuses a transcript whose questions are not draws of the whole space, each object's in one row.
 fn check_uniform(transcript: &Transcript, what: &str) -> Result<()> {
-    if !transcript.of.search.starts_with("random(") || transcript.rows.iter().any(|row| row.level.is_some()) {
+    if !transcript.asks_at_random() || transcript.rows.iter().any(|row| row.level.is_some()) {
         return Err(Error::data(format!(
             "robustness::weaknesses: {what} are of {}{}, whose questions are no uniform draws",
             transcript.of.search,

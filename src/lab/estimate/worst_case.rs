@@ -122,7 +122,7 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
         return Err(Error::data("a curve is of one examination of every object, these are several")
             .hint("t.group(\"level\") or t.group(\"target\") has one transcript for each"));
     }
-    if measure == StepMeasure::Mean && !transcript.of.search.starts_with("random(") {
+    if measure == StepMeasure::Mean && !transcript.asks_at_random() {
         return Err(Error::data(format!(
             "robustness::expected is the mean under uniform sampling, not under {}",
             transcript.of.search

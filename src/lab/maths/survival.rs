@@ -89,8 +89,9 @@ impl ProductLimit {
         let too_few = (0..=self.before.len())
             .find(|&gone| gone < self.all && all_alike(self.all - gone) <= 0.5)
             .map(|gone| if gone == 0 { 0.0 } else { self.before[gone - 1] });
+        // Shares are products, of which a half is rounded.
         let first = |share: &dyn Fn(&SurvivalStep) -> f64| {
-            self.steps.iter().find(|step| share(step) <= 0.5).map_or(f64::INFINITY, |step| step.at)
+            self.steps.iter().find(|step| share(step) <= 0.5 + 1e-9).map_or(f64::INFINITY, |step| step.at)
         };
         Between {
             value: first(&|step| step.share),
@@ -231,6 +232,18 @@ mod tests {
         assert_eq!(limit.median(0.05), Between { value: 5.0, lo: 1.0, hi: 8.0 });
         near(limit.restricted_mean(7.5, 0.05).value, 4.58);
         assert!(limit.is_complete() && limit.last() == 8.0);
+    }
+
+    /// Half of an even number is enough for half of it; lifelines 0.30.3 says so of any such number, too.
+    #[test]
+    fn the_median_of_an_even_number_is_the_last_of_the_first_half() {
+        for half in 1..=100 {
+            for known in [2 * half, half] {
+                let at: Vec<(f64, bool)> = (1..=2 * half).map(|i| (f64::from(i.min(known)), i <= known)).collect();
+                let median = ProductLimit::of(&sizes(&at)).expect("sizes").median(0.05);
+                assert_eq!(median.value, f64::from(half), "{half} of {known} known");
+            }
+        }
     }
 
     /// By order statistics: the median lies between the first and the last of n with probability 1 - 2 / 2^n.

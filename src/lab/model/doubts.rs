@@ -8,9 +8,9 @@ use crate::core::number;
 use crate::data::{Dataset, are_numbers, are_numerals};
 
 /// On fewer images an error tells nothing of that kind.
-const FEWEST: usize = 10;
+const FEWEST: f64 = 10.0;
 /// Images of a class from which on its commonest answer says how the model numbers it, and the share of them that it must be.
-const OF_CLASS: usize = 5;
+const OF_CLASS: f64 = 5.0;
 const MOSTLY: f64 = 0.6;
 /// By how much more another numbering must be right.
 const PLAINLY: f64 = 0.1;
@@ -18,7 +18,7 @@ const PLAINLY: f64 = 0.1;
 impl Model {
     /// What the answers to a set as it stands, each behind its label, say against the model on it.
     pub fn doubts(&self, set: &Dataset, read: &[(i64, i64)]) -> Option<String> {
-        let constant = self.one_answer(read).filter(|_| !set.has_arbitrary_labels());
+        let constant = self.one_answer(set, read).filter(|_| !set.has_arbitrary_labels());
         match (self.doubted_numbers(set, read), constant) {
             (Some(doubt), Some(constant)) => Some(format!("{doubt}; {constant}")),
             (doubt, constant) => doubt.or(constant),
@@ -56,7 +56,7 @@ impl Model {
             answered.insert(answer);
             right += n;
             let of: usize = counts[&label].values().sum();
-            moved += usize::from(label != answer && of >= OF_CLASS && n as f64 >= MOSTLY * of as f64);
+            moved += usize::from(label != answer && different(set, of) >= OF_CLASS && n as f64 >= MOSTLY * of as f64);
         }
         let n = read.len().max(1) as f64;
         let error = read.iter().filter(|(label, answer)| label != answer).count() as f64 / n;
@@ -76,10 +76,10 @@ impl Model {
     }
 
     /// Whether images of several classes all get one answer.
-    fn one_answer(&self, read: &[(i64, i64)]) -> Option<String> {
+    fn one_answer(&self, set: &Dataset, read: &[(i64, i64)]) -> Option<String> {
         let [(label, answer), rest @ ..] = read else { return None };
         let constant = rest.iter().all(|(_, other)| other == answer) && rest.iter().any(|(other, _)| other != label);
-        (constant && read.len() >= FEWEST).then(|| {
+        (constant && different(set, read.len()) >= FEWEST).then(|| {
             format!(
                 "{} answers class {answer} to all {} images as they stand: it may be given pixels of another scale than it learned from (mean, std, 0 to 255)",
                 self.name,
@@ -96,7 +96,7 @@ impl Model {
         // A set of one class says nothing of how many there are to guess among.
         let among = if known > 1 { known.min(answers) } else { answers };
         let guessing = 1.0 - 1.0 / among as f64;
-        if n >= FEWEST && among > 1 && error >= guessing {
+        if different(set, n) >= FEWEST && among > 1 && error >= guessing {
             return Some(format!(
                 "the error of {} on {} is {}, no better than guessing: their classes may be numbered differently, or the pixels scaled (mean, std)",
                 self.name,
@@ -108,7 +108,7 @@ impl Model {
         // By how much more than an even share, beyond what chance gives a few labels; of a part as large the others are as many.
         let uneven = share - 2.0 * (share * (1.0 - share) / n as f64).sqrt() > 1.0 / known.max(2) as f64 + 0.1;
         let others = n as f64 * (1.0 - share);
-        if others >= FEWEST as f64 && uneven && error >= 1.0 - share {
+        if others >= FEWEST && uneven && error >= 1.0 - share {
             return Some(format!(
                 "the error of {} on {} is {}, no better than that of always answering the commonest class, which {} of the labels are",
                 self.name,
@@ -145,6 +145,11 @@ impl Model {
             set.classes()[first]
         ))
     }
+}
+
+/// So many images of a set, of which copies count once.
+fn different(set: &Dataset, images: usize) -> f64 {
+    images as f64 * set.distinct() as f64 / set.len().max(1) as f64
 }
 
 /// The share of the label that most have.

@@ -429,6 +429,11 @@ impl Transcript {
         matches!(&self.of.points, Points::Settings { questions: Some(_), .. })
     }
 
+    /// Whether every question is a draw from the whole space, whatever was answered before.
+    pub fn asks_at_random(&self) -> bool {
+        self.of.search.starts_with("random(")
+    }
+
     /// Whether only a script's closure knows how its images are made.
     pub fn opaque(&self) -> bool {
         matches!(&self.of.points, Points::Settings { of, .. } if of.opaque())

@@ -40,7 +40,7 @@ pub static MARGINAL: Primitive = Primitive {
         .range(1.0, 10_000.0)
         .or(Fallback::Int(12))],
     returns: "an array of maps: `from` and `to`, or `value` of a choice; `questions`, their `share`, the share `uniform` that uniform sampling would \
-              have, mean `loss`, and `wrong`, the share that failed, with its 95% interval `wrong_lo`, `wrong_hi`; where the transcript has cautions, `cautions`",
+              have, mean `loss`, and `wrong`, the share that failed, with its 95% interval `wrong_lo`, `wrong_hi`; `cautions` where there are any, such as that a search chose what was asked",
     notes: "Under search::random `loss` and `wrong` are what the factor does on average over the others. Under a search that learns, `share` over \
             `uniform` tells where the examiner looked (search::policy asks in the middle of its bins, which need not fall evenly into these); its losses are then of questions that were chosen. `uniform` is () where there are levels. The interval is over \
             objects, whose own questions may depend on each other.",

@@ -45,11 +45,11 @@ pub struct CalibrationSample<'a> {
 }
 
 impl CalibrationSample<'_> {
-    /// The mean of a measure, with Student's interval.
-    fn mean_of(&self, measure: &str) -> Option<KnownError> {
+    /// The mean of a measure from 0 to `most`, with Student's interval as far as it lies there.
+    fn mean_of(&self, measure: &str, most: f64) -> Option<KnownError> {
         let numbers: Vec<f64> = self.measured.numbers(measure)?.iter().map(|x| f64::from(*x)).collect();
         let (value, lo, hi) = student(&numbers);
-        Some(KnownError { value, lo, hi, by_chance: f64::NAN })
+        Some(KnownError { value, lo: lo.clamp(0.0, most), hi: hi.clamp(0.0, most), by_chance: f64::NAN })
     }
 
     /// The share of right answers, with Wilson's interval.
