@@ -25,7 +25,7 @@ const BEFORE: &str = "
 ";
 
 /// By name a script, and how many steps are asked for again at least; none where nothing may be recorded.
-const STEPS: [(&str, &str, f64); 11] = [
+const STEPS: [(&str, &str, f64); 14] = [
     (
         "a curve",
         "let c = tolerance::measure(f, ds, #{ space: pixels, search: walk }); [c.accuracy, c.mi, c.margin]",
@@ -71,6 +71,21 @@ const STEPS: [(&str, &str, f64); 11] = [
         "a finetuning",
         "images.call(generator::finetune(g, r, large, #{ steps: 20, batch: 8, note: 100, rate: 0.5, online: 0.01, average: 0.9, seed: 1 }))",
         12.0,
+    ),
+    (
+        "the least change",
+        "rows.call(examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::ddn(#{ steps: 12 }) }))",
+        8.0,
+    ),
+    (
+        "the least change by a penalty",
+        "rows.call(examine(f, ds, #{ space: space::pixels(\"l2\"), search: search::carlini_wagner(#{ steps: 12, rounds: 2 }) }))",
+        4.0,
+    ),
+    (
+        "images that end alone",
+        "rows.call(examine(f, ds, #{ space: space::pixels(\"linf\", #{ radius: 0.001 }), search: search::apgd(#{ steps: 12 }) }))",
+        8.0,
     ),
     (
         "averages",
