@@ -376,6 +376,27 @@ fn resizing_is_pillows() -> Outcome {
     Ok(())
 }
 
+/// A margin takes nothing of oblong images but itself; beside a crop it lies around the square.
+#[test]
+fn a_margin_of_oblong_images_lies_around_all_of_them() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let class = folder.path().join("only");
+    std::fs::create_dir(&class)?;
+    let image = image::RgbImage::from_fn(30, 20, |x, y| image::Rgb([(8 * x) as u8, (12 * y) as u8, 0]));
+    image.save(class.join("a.png"))?;
+    let seen = |crop, margin, resize| -> Result<([usize; 3], [usize; 3], Vec<f32>)> {
+        let view = View { crop, margin: Some(margin), resize, ..View::default() };
+        let set = load(&Cx::default(), &folder.path().display().to_string(), &Load { view, ..Load::default() })?;
+        Ok((set.shape(), set.canvas_shape(), floats(&set.images(&[0], Device::Cpu)?)?))
+    };
+    let (shape, canvas, pixels) = seen(None, 3, None)?;
+    assert_eq!((shape, canvas), ([3, 14, 24], [3, 20, 30]));
+    assert_eq!([pixels[0], pixels[14 * 24]].map(byte), [8 * 3, 12 * 3]);
+    assert_eq!(seen(None, 4, Some(40))?.0, [3, 32, 52]);
+    assert_eq!(seen(Some(10), 3, None)?.0, [3, 10, 10]);
+    Ok(())
+}
+
 /// As Pillow 13.0.0 has it: `Image.open(..).convert("RGB")` of the values below is 0, 0, 1, 127, 254 and 255, with alpha or without.
 #[test]
 fn of_16_bits_of_a_colour_the_high_8_count() -> Outcome {

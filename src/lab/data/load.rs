@@ -170,7 +170,7 @@ fn from_raw(cx: &Cx, name: &str, raw: Raw, how: &Load) -> Result<Dataset> {
         None => raw.images,
     };
     let (height, width) = images.side();
-    let canvas = how.view.canvas(height.min(width)).map_err(|e| e.during(name))?;
+    let canvas = how.view.canvas(height, width).map_err(|e| e.during(name))?;
     let images = images.seen_through(PixelWindow::centred(height, width, canvas));
     let classes = match how.classes.names(cx).map_err(|e| e.during(name))?.or(raw.classes) {
         Some(classes) => classes,

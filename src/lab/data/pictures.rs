@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::contents::PictureContents;
 use super::memory::{DARK, byte_to_float};
 use super::resample::resize;
-use super::window::{PixelWindow, View, resized_side};
+use super::window::{CropAndMargin, PixelWindow, View, resized_side};
 use super::{Dataset, Source, picture};
 use crate::core::{Cx, Digest, Error, Result, Value};
 
@@ -42,7 +42,7 @@ pub(super) struct Pictures<F> {
     contents: Vec<PictureContents>,
     view: View,
     /// The square that is seen and its margin; all of the image without it.
-    canvas: CropAndMargin,
+    canvas: Option<CropAndMargin>,
     /// `[H, W]` of what is read.
     side: [usize; 2],
 }
@@ -85,13 +85,10 @@ fn check_bright(cx: &Cx, files: &impl PictureFiles) -> Result<()> {
     )))
 }
 
-/// Crop and margin, where there is a crop.
-type CropAndMargin = Option<(usize, usize)>;
-
 /// The canvas, and `[H, W]` of what will be read. The headers of all files are read where their sizes decide.
-fn sides(cx: &Cx, files: &impl PictureFiles, view: &View) -> Result<(CropAndMargin, [usize; 2])> {
-    if let (Some(side), Some(_)) = (view.resize, view.crop.or(view.margin)) {
-        let canvas = view.canvas(side)?;
+fn sides(cx: &Cx, files: &impl PictureFiles, view: &View) -> Result<(Option<CropAndMargin>, [usize; 2])> {
+    if let (Some(side), Some(_)) = (view.resize, view.crop) {
+        let canvas = view.canvas(side, side)?;
         let whole = PixelWindow::centred(side, side, canvas);
         return Ok((canvas, [whole.height, whole.width]));
     }
@@ -121,8 +118,11 @@ fn sides(cx: &Cx, files: &impl PictureFiles, view: &View) -> Result<(CropAndMarg
             .hint("give `resize` and `crop`, such as `resize: 256, crop: 224`"));
         }
     }
-    let canvas = view.canvas(short)?;
     let (height, width) = first.map_or((0, 0), |(_, size)| size);
+    let canvas = match view.crop {
+        Some(_) => view.canvas(short, short)?,
+        None => view.canvas(height, width)?,
+    };
     let window = PixelWindow::centred(height, width, canvas);
     Ok((canvas, [window.height, window.width]))
 }

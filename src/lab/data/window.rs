@@ -13,6 +13,13 @@ pub(super) struct PixelWindow {
     pub width: usize,
 }
 
+/// What models see in the middle of images, `[height, width]`, and the pixels around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CropAndMargin {
+    pub crop: [usize; 2],
+    pub margin: usize,
+}
+
 /// What the caller asked to see.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct View {
@@ -27,44 +34,52 @@ pub struct View {
 }
 
 impl View {
-    /// How large the square crop and its margin are in images whose sides are at least `short`; `None` if all is
-    /// seen.
-    pub(super) fn canvas(&self, short: usize) -> Result<Option<(usize, usize)>> {
+    /// What is seen of images of this size, or, where there is a crop, of no smaller ones; `None` if all is.
+    pub(super) fn canvas(&self, height: usize, width: usize) -> Result<Option<CropAndMargin>> {
+        let short = height.min(width);
         let crop = match (self.crop, self.margin) {
             (None, None | Some(0)) => return Ok(None),
-            (Some(crop), _) => crop,
-            (None, Some(margin)) if 2 * margin < short => short - 2 * margin,
+            (Some(crop), _) => [crop; 2],
+            (None, Some(margin)) if 2 * margin < short => [height, width].map(|side| side - 2 * margin),
             (None, Some(margin)) => {
                 return Err(Error::argument(format!("a margin of {margin} leaves nothing of {short} pixels")));
             }
         };
-        if crop > short {
-            return Err(Error::argument(format!("a crop of {crop} does not fit images whose short side is {short}"))
+        let side = crop[0].min(crop[1]);
+        if side > short {
+            return Err(Error::argument(format!("a crop of {side} does not fit images whose short side is {short}"))
                 .hint("give a smaller `crop` or a larger `resize`"));
         }
-        let room = (short - crop) / 2;
+        let room = (short - side) / 2;
         match self.margin {
             Some(margin) if margin > room => Err(Error::argument(format!(
                 "a margin of {margin} needs images of {} pixels, the short side is {short}",
-                crop + 2 * margin
+                side + 2 * margin
             ))
-            .hint(format!("around a crop of {crop} there are {room}"))),
-            margin => Ok(Some((crop, margin.unwrap_or(room)))),
+            .hint(format!("around a crop of {side} there are {room}"))),
+            margin => Ok(Some(CropAndMargin { crop, margin: margin.unwrap_or(room) })),
         }
     }
 
     /// What of the view counts for a data set's identity.
-    pub(super) fn seen(&self, canvas: Option<(usize, usize)>) -> String {
+    pub(super) fn seen(&self, canvas: Option<CropAndMargin>) -> String {
+        let canvas = match canvas {
+            None => "None".into(),
+            Some(CropAndMargin { crop: [height, width], margin }) if height == width => {
+                format!("Some(({height}, {margin}))")
+            }
+            Some(CropAndMargin { crop, margin }) => format!("Some(({crop:?}, {margin}))"),
+        };
         match self.resize {
-            None => format!("None {canvas:?}"),
-            side => format!("{side:?} {} {canvas:?}", self.filter.name()),
+            None => format!("None {canvas}"),
+            side => format!("{side:?} {} {canvas}", self.filter.name()),
         }
     }
 
     /// The edge of a data set that is seen so.
-    pub(super) fn edge(canvas: Option<(usize, usize)>) -> Edge {
+    pub(super) fn edge(canvas: Option<CropAndMargin>) -> Edge {
         match canvas {
-            Some((_, margin)) if margin > 0 => Edge::Margin(margin),
+            Some(CropAndMargin { margin, .. }) if margin > 0 => Edge::Margin(margin),
             _ => Edge::None,
         }
     }
@@ -75,14 +90,14 @@ impl PixelWindow {
         Self { top: 0, left: 0, height, width }
     }
 
-    /// A square crop and its margin in the middle of an image that is large enough: the crop lies where torchvision's
-    /// `CenterCrop` puts it.
-    pub(super) fn centred(height: usize, width: usize, canvas: Option<(usize, usize)>) -> Self {
-        let Some((crop, margin)) = canvas else { return Self::whole(height, width) };
+    /// A crop and its margin in the middle of an image that is large enough: the crop lies where torchvision's `CenterCrop`
+    /// puts it.
+    pub(super) fn centred(height: usize, width: usize, canvas: Option<CropAndMargin>) -> Self {
+        let Some(CropAndMargin { crop, margin }) = canvas else { return Self::whole(height, width) };
         // Python's round: halves go to the even side.
-        let start = |side: usize| ((side - crop) as f64 / 2.0).round_ties_even() as usize - margin;
-        let side = crop + 2 * margin;
-        Self { top: start(height), left: start(width), height: side, width: side }
+        let start = |side: usize, crop: usize| ((side - crop) as f64 / 2.0).round_ties_even() as usize - margin;
+        let [height_seen, width_seen] = crop.map(|side| side + 2 * margin);
+        Self { top: start(height, crop[0]), left: start(width, crop[1]), height: height_seen, width: width_seen }
     }
 
     /// Copies the window out of planes `C x H x W`.
@@ -120,10 +135,11 @@ mod tests {
     fn the_crop_lies_where_torchvision_puts_it() {
         // torchvision.transforms.functional.center_crop: int(round((side - crop) / 2.0)) -> 58, 2, 2, 0
         for (side, crop, top) in [(341, 224, 58), (27, 24, 2), (29, 24, 2), (25, 24, 0)] {
-            let window = PixelWindow::centred(side, side, Some((crop, 0)));
+            let square = |margin| Some(CropAndMargin { crop: [crop; 2], margin });
+            let window = PixelWindow::centred(side, side, square(0));
             assert_eq!((window.top, window.height), (top, crop));
             let room = (side - crop) / 2;
-            let canvas = PixelWindow::centred(side, side, Some((crop, room)));
+            let canvas = PixelWindow::centred(side, side, square(room));
             assert!(canvas.top + canvas.height <= side);
             assert_eq!(canvas.top + room, top);
         }

@@ -56,7 +56,7 @@ impl Model {
             answered.insert(answer);
             right += n;
             let of: usize = counts[&label].values().sum();
-            moved += usize::from(label != answer && different(set, of) >= OF_CLASS && n as f64 >= MOSTLY * of as f64);
+            moved += usize::from(label != answer && n as f64 >= MOSTLY * of as f64 && different(set, of) >= OF_CLASS);
         }
         let n = read.len().max(1) as f64;
         let error = read.iter().filter(|(label, answer)| label != answer).count() as f64 / n;
@@ -96,7 +96,7 @@ impl Model {
         // A set of one class says nothing of how many there are to guess among.
         let among = if known > 1 { known.min(answers) } else { answers };
         let guessing = 1.0 - 1.0 / among as f64;
-        if different(set, n) >= FEWEST && among > 1 && error >= guessing {
+        if among > 1 && error >= guessing && different(set, n) >= FEWEST {
             return Some(format!(
                 "the error of {} on {} is {}, no better than guessing: their classes may be numbered differently, or the pixels scaled (mean, std)",
                 self.name,
