@@ -487,6 +487,10 @@ fn factors_count_only_when_others_are_so() {
         let width = robustness::marginal(random, "width", #{{ bins: 2 }});
         let turns = robustness::marginal(random, "turns", #{{ bins: 4 }});
         let learned = robustness::marginal(asked.call(search::bayes(#{{ questions: 6 }}), 12), "width", #{{ bins: 2 }});
+        let levels = examine(f, ds.take(12), #{{ space: space::affine(), search: search::random(#{{ questions: 20 }}), levels: [0.1, 1.0], seed: 1 }});
+        let leveled = robustness::marginal(levels, "angle", #{{ bins: 2 }});
+        let both = space::factors([lamps[0], #{{ name: "steps", min: 1, max: 3, whole: true }}], |z, s| z * s.steps / 3);
+        let every_one = robustness::marginal(examine(f, ds.take(12), #{{ space: both, search: search::strongest(), seed: 1 }}), "steps");
         let total = |rows| rows.reduce(|sum, row| sum + row.questions, 0);
         let found = robustness::weaknesses(random, #{{}});
         let grid = asked.call(search::strongest(#{{ grid: 3 }}), 1);
@@ -502,6 +506,11 @@ fn factors_count_only_when_others_are_so() {
         let product = examine(f, ds.take(3), #{{ space: space::rotate(10) * space, search: search::random(#{{ questions: 50 }}), seed: 1 }});
         #{{
             drawn: abs(total.call(width) / 2400.0 - 2.0 / 3) < 0.05 && abs(total.call(turns) / 2400.0 - 1.0 / 3) < 0.05,
+            levels: leveled.all(|row| row.cautions.some(|said| said.contains("of 2 levels"))),
+            one_level: !robustness::marginal(levels.group("level")["1.0"], "angle", #{{ bins: 2 }})
+                .some(|row| (row?.cautions ?? []).some(|said| said.contains("levels") || said.contains("space; search"))),
+            whole: !every_one.some(|row| (row?.cautions ?? []).some(|said| said.contains("space; search"))),
+            on_a_grid: robustness::marginal(grid, "width").all(|row| row.cautions.some(|said| said.contains("went over a grid"))),
             chosen: learned.all(|row| row.cautions.some(|said| said.contains("chose where to ask"))),
             drawn_anywhere: !width.some(|row| (row?.cautions ?? []).some(|said| said.contains("chose where to ask"))),
             wrong: width[0].wrong == 0.0 && width[1].wrong > 0.02 && turns[1].wrong == 0.0 && turns[2].wrong > 0.0,

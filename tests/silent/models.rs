@@ -117,6 +117,31 @@ fn bytes_and_unit_pixels_are_not_mixed() {
     );
 }
 
+/// Models that see of the others nothing but where they point, and models that only count them.
+#[test]
+fn what_a_batch_changes_is_told_by_what_changes_it() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });
+        let w = tensor::normal([256, 10], #{ seed: 1 });
+        let pointing = |x| {
+            let v = x.reshape([x.len(), 256]);
+            let unit = v / ((v * v).sum(1).sqrt().reshape([x.len(), 1]) + 0.001);
+            (unit - unit.mean(0)).matmul(w)
+        };
+        let told = |model| { model.predict(ds); model.cautions };
+        let mixing = told.call(model::from(pointing, #{ classes: 10 }));
+        let counting = told.call(model::from(|x| f.logits(x) * (1.0 + 0.5 / x.len()), #{ classes: 10 }));
+        let alone = told.call(model::from(|x| f.logits(x), #{ classes: 10 }));
+        #{
+            mixing: mixing.len() == 1 && "depends on the others in its batch" in mixing[0],
+            counting: counting.len() == 1 && "depends on how many others are in its batch" in counting[0],
+            alone: alone.is_empty(),
+        }"#,
+    );
+}
+
 #[test]
 fn probabilities_and_answers_that_change_are_noticed() {
     // What a program draws follows from the batch that it is asked about, so that a closure around it answers a batch always alike.

@@ -41,7 +41,7 @@ impl Check for Alone {
                     true => {
                         "the model answers otherwise when it is asked the same again, so that this says nothing of batches"
                     }
-                    false => "what an image is answered depends on the others in its batch",
+                    false => "what an image is answered depends on the others in its batch, or on how many there are",
                 };
                 format!("{} answered otherwise: {why}", images(n))
             }

@@ -86,6 +86,12 @@ pub struct Skipped {
     pub why: String,
 }
 
+/// How many different images a set holds: with each label, and whatever their labels.
+struct Different {
+    of_label: BTreeMap<i64, usize>,
+    at_all: usize,
+}
+
 /// Labelled images that stay where they are until they are read; a cheap handle.
 #[derive(Clone)]
 pub struct Dataset {
@@ -360,37 +366,41 @@ impl Dataset {
         self.source.noticed()
     }
 
-    /// How many different images there are, and how many with their labels.
-    fn different(&self) -> (usize, usize) {
-        static KNOWN: Mutex<BTreeMap<Digest, (usize, usize)>> = Mutex::new(BTreeMap::new());
+    /// How many different images there are of each label, and how many at all.
+    fn different(&self) -> Arc<Different> {
+        static KNOWN: Mutex<BTreeMap<Digest, Arc<Different>>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        *known.entry(self.digest).or_insert_with(|| {
+        let of = known.entry(self.digest).or_insert_with(|| {
             let mut images: Vec<(u64, i64)> =
                 self.labels.iter().enumerate().map(|(row, label)| (self.likeness(row), *label)).collect();
             images.sort_unstable();
             images.dedup();
-            let labelled = images.len();
+            let mut of_label = BTreeMap::new();
+            images.iter().for_each(|(_, label)| *of_label.entry(*label).or_insert(0) += 1);
             images.dedup_by_key(|(likeness, _)| *likeness);
-            (images.len(), labelled)
-        })
+            Arc::new(Different { of_label, at_all: images.len() })
+        });
+        of.clone()
     }
 
-    /// How many of the images are no copies of others. Where all are one image it stands for none.
+    /// How many of the images are no copies of others.
     pub fn distinct(&self) -> usize {
-        match self.different() {
-            (1, _) => self.len(),
-            (distinct, _) => distinct,
-        }
+        self.different().at_all
     }
 
-    /// What is to be said where many images are there several times.
+    /// How many different images have this label.
+    pub fn distinct_of(&self, label: i64) -> usize {
+        self.different().of_label.get(&label).copied().unwrap_or(0)
+    }
+
+    /// What is to be said where many images are there several times. Where all are one image it stands for none.
     fn copied(&self) -> Option<String> {
         /// Fewer change no interval by much.
         const SHARE: f64 = 0.01;
-        let copies = self.len() - self.distinct();
-        (copies as f64 >= SHARE * self.len() as f64 && copies > 0).then(|| {
-            let (distinct, labelled) = self.different();
-            let otherwise = match labelled - distinct {
+        let different = self.different();
+        let copies = self.len() - different.at_all;
+        (different.at_all > 1 && copies as f64 >= SHARE * self.len() as f64 && copies > 0).then(|| {
+            let otherwise = match different.of_label.values().sum::<usize>() - different.at_all {
                 0 => String::new(),
                 n => format!(", {n} of them under another label"),
             };

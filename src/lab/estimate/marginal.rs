@@ -13,7 +13,7 @@ use crate::space::Axis;
 /// The questions of all rows by the value of a factor: of ranges in `bins` parts as wide as each other (of logarithmic ones in the
 /// logarithm), of choices one by one. A map for each: `from`, `to` or `value`; `questions`; `share` of all questions and that under uniform
 /// sampling, `uniform`; mean `loss`; `wrong`, the share that made their object fail, with its interval at 95% over objects; `cautions`, those of the
-/// examination and that a search chose what was asked, where there are any.
+/// examination and that settings were not drawn from the space, where there are any.
 pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<Value>> {
     let (questions, asked) = transcript.questions()?;
     let names = || questions.names.iter().map(String::as_str);
@@ -41,7 +41,7 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
     let levels = transcript.rows.iter().any(|row| row.level.is_some());
     let objects = transcript.rows.iter().map(|row| row.id).collect::<BTreeSet<_>>().len();
     let cautions = transcript.of.cautions.iter().map(String::from).chain(left_out(transcript));
-    let cautions = cautions.chain(chosen(transcript));
+    let cautions = cautions.chain(no_draws(transcript, &questions.axes));
     let cautions: Cautions =
         cautions.chain(few_groups(objects, "objects")).chain(one_group(objects, "objects")).collect();
     let total: u64 = counts.iter().sum();
@@ -83,15 +83,30 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
         .collect())
 }
 
-/// What is said where a search that learns, or one that looks near a boundary, asked where it liked.
-fn chosen(transcript: &Transcript) -> Option<String> {
-    // Whose settings are drawn uniformly too, if not each by itself.
-    let uniform = transcript.asks_at_random() || transcript.of.search.starts_with("radial(");
-    (!uniform).then(|| {
-        format!(
-            "{} chose where to ask: losses and shares that are wrong are those of its questions, and not of settings drawn from the space; \
-             search::random draws them so",
-            transcript.of.search
-        )
-    })
+/// What is said where settings are not drawn from the whole space: where a search chose them, or went over a grid, or where they are of several
+/// levels.
+fn no_draws(transcript: &Transcript, axes: &[Axis]) -> Option<String> {
+    let search = &transcript.of.search;
+    let levels: BTreeSet<u64> = transcript.rows.iter().filter_map(|row| row.level.map(f64::to_bits)).collect();
+    let finite = axes.iter().all(|axis| matches!(axis, Axis::Choices(_) | Axis::Whole { .. }));
+    let (went, of) = match search {
+        _ if levels.len() > 1 => {
+            let advice = "t.group(\"level\") has one transcript for each";
+            return Some(format!(
+                "settings are of {} levels, and inner values of a factor mostly of small ones, where the others are as small: {advice}",
+                levels.len()
+            ));
+        }
+        // Whose settings are drawn uniformly too, if not each by itself.
+        _ if transcript.asks_at_random() || search.starts_with("radial(") => return None,
+        // Every combination, which are all there are.
+        _ if search == "strongest()" && finite => return None,
+        _ if search.starts_with("strongest(") => ("went over a grid", "points"),
+        _ if search.starts_with("sweep(") => ("went to ends of the space", "points"),
+        _ => ("chose where to ask", "questions"),
+    };
+    Some(format!(
+        "{search} {went}: losses and shares that are wrong are those of its {of}, and not of settings drawn from the space; search::random draws \
+         them so"
+    ))
 }

@@ -8,9 +8,9 @@ use crate::core::number;
 use crate::data::{Dataset, are_numbers, are_numerals};
 
 /// On fewer images an error tells nothing of that kind.
-const FEWEST: f64 = 10.0;
+const FEWEST: usize = 10;
 /// Images of a class from which on its commonest answer says how the model numbers it, and the share of them that it must be.
-const OF_CLASS: f64 = 5.0;
+const OF_CLASS: usize = 5;
 const MOSTLY: f64 = 0.6;
 /// By how much more another numbering must be right.
 const PLAINLY: f64 = 0.1;
@@ -56,7 +56,9 @@ impl Model {
             answered.insert(answer);
             right += n;
             let of: usize = counts[&label].values().sum();
-            moved += usize::from(label != answer && n as f64 >= MOSTLY * of as f64 && different(set, of) >= OF_CLASS);
+            moved += usize::from(
+                label != answer && n as f64 >= MOSTLY * of as f64 && set.distinct_of(label).min(of) >= OF_CLASS,
+            );
         }
         let n = read.len().max(1) as f64;
         let error = read.iter().filter(|(label, answer)| label != answer).count() as f64 / n;
@@ -79,7 +81,7 @@ impl Model {
     fn one_answer(&self, set: &Dataset, read: &[(i64, i64)]) -> Option<String> {
         let [(label, answer), rest @ ..] = read else { return None };
         let constant = rest.iter().all(|(_, other)| other == answer) && rest.iter().any(|(other, _)| other != label);
-        (constant && different(set, read.len()) >= FEWEST).then(|| {
+        (constant && set.distinct().min(read.len()) >= FEWEST).then(|| {
             format!(
                 "{} answers class {answer} to all {} images as they stand: it may be given pixels of another scale than it learned from (mean, std, 0 to 255)",
                 self.name,
@@ -96,7 +98,7 @@ impl Model {
         // A set of one class says nothing of how many there are to guess among.
         let among = if known > 1 { known.min(answers) } else { answers };
         let guessing = 1.0 - 1.0 / among as f64;
-        if among > 1 && error >= guessing && different(set, n) >= FEWEST {
+        if among > 1 && error >= guessing && set.distinct().min(n) >= FEWEST {
             return Some(format!(
                 "the error of {} on {} is {}, no better than guessing: their classes may be numbered differently, or the pixels scaled (mean, std)",
                 self.name,
@@ -106,9 +108,10 @@ impl Model {
         }
         let share = commonest(set.labels());
         // By how much more than an even share, beyond what chance gives a few labels; of a part as large the others are as many.
-        let uneven = share - 2.0 * (share * (1.0 - share) / n as f64).sqrt() > 1.0 / known.max(2) as f64 + 0.1;
-        let others = n as f64 * (1.0 - share);
-        if others >= FEWEST && uneven && error >= 1.0 - share {
+        let uneven = |n: f64| share - 2.0 * (share * (1.0 - share) / n).sqrt() > 1.0 / known.max(2) as f64 + 0.1;
+        let enough = |n: f64| n * (1.0 - share) >= FEWEST as f64 && uneven(n);
+        // Copies say nothing more; they are counted last, as all pixels may have to be read for it.
+        if error >= 1.0 - share && enough(n as f64) && enough(set.distinct().min(n) as f64) {
             return Some(format!(
                 "the error of {} on {} is {}, no better than that of always answering the commonest class, which {} of the labels are",
                 self.name,
@@ -145,11 +148,6 @@ impl Model {
             set.classes()[first]
         ))
     }
-}
-
-/// So many images of a set, of which copies count once.
-fn different(set: &Dataset, images: usize) -> f64 {
-    images as f64 * set.distinct() as f64 / set.len().max(1) as f64
 }
 
 /// The share of the label that most have.

@@ -429,7 +429,7 @@ impl Transcript {
         matches!(&self.of.points, Points::Settings { questions: Some(_), .. })
     }
 
-    /// Whether every question is a draw from the whole space, whatever was answered before.
+    /// Whether every question is a draw from the whole space, or from as much of it as a level leaves, whatever was answered before.
     pub fn asks_at_random(&self) -> bool {
         self.of.search.starts_with("random(")
     }
