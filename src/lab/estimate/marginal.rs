@@ -88,15 +88,15 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
 fn no_draws(transcript: &Transcript, axes: &[Axis]) -> Option<String> {
     let search = &transcript.of.search;
     let levels: BTreeSet<u64> = transcript.rows.iter().filter_map(|row| row.level.map(f64::to_bits)).collect();
+    if levels.len() > 1 {
+        let advice = "t.group(\"level\") has one transcript for each";
+        return Some(format!(
+            "settings are of {} levels, and inner values of a factor mostly of small ones, where the others are as small: {advice}",
+            levels.len()
+        ));
+    }
     let finite = axes.iter().all(|axis| matches!(axis, Axis::Choices(_) | Axis::Whole { .. }));
     let (went, of) = match search {
-        _ if levels.len() > 1 => {
-            let advice = "t.group(\"level\") has one transcript for each";
-            return Some(format!(
-                "settings are of {} levels, and inner values of a factor mostly of small ones, where the others are as small: {advice}",
-                levels.len()
-            ));
-        }
         // Whose settings are drawn uniformly too, if not each by itself.
         _ if transcript.asks_at_random() || search.starts_with("radial(") => return None,
         // Every combination, which are all there are.
