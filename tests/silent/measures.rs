@@ -149,6 +149,77 @@ fn images_that_did_not_fail_needed_more_than_was_tried() {
     truths(script);
 }
 
+/// Where a search that fills its ball, or that keeps the worst point, left an image is not what was enough; and images that failed nowhere needed more
+/// than all that was tried.
+#[test]
+fn sizes_of_worst_points_are_bounds_and_images_that_never_failed_needed_more() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 30, size: 16, position: "centred", seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });
+        let told = |found, words| found.cautions.some(|said| said.contains(words));
+        let bound = "bounds from above";
+        let ball = |search| tolerance::smallest_change(examine(f, ds, #{ space: space::pixels("l2", #{ bounds: [0, 1] }), search: search, levels: [2.0], seed: 1 }));
+        let standard = search::worst([search::apgd(#{ steps: 5 }), search::fmn(#{ steps: 20 })]);
+        // Ten images fail as soon as a dot moves, or a factor is above 0.2; twenty, with a grey background, never do.
+        let dots = []; for i in 0..30 { for y in 0..27 { for x in 0..27 { dots.push(if y == 13 && x == 13 { 1.0 } else { if i < 10 { 0.0 } else { 0.3 } }); } } }
+        let dots = data::from(tensor::from(dots).reshape([30, 1, 27, 27]), tensor::zeros([30]).values(), #{ classes: ["still", "moved"], margin: 9 });
+        let g = model::from(|x| {
+            let seen = x.reshape([x.len(), 81]).transpose().pick([40, 0]).transpose();
+            let moved = (seen.transpose().pick([0]) < 0.9).where(1.0, 0.0) * (seen.transpose().pick([1]) < 0.1).where(1.0, 0.0);
+            tensor::concat([moved * 0 + 0.5, moved], 0).transpose()
+        }, #{ classes: 2 });
+        let steps = |search| tolerance::smallest_change(examine(g, dots, #{ space: space::translate(3), search: search, seed: 1 }));
+        let worst = steps.call(search::strongest());
+        let nearest = steps.call(search::nearest());
+        let pairs = []; for i in 0..30 { pairs += [0.0, if i < 10 { 0.0 } else { 0.5 }]; }
+        let pairs = data::from(tensor::from(pairs).reshape([30, 1, 1, 2]), tensor::zeros([30]).values(), #{ classes: ["still", "moved"] });
+        let factor = space::factors([#{ name: "a", min: 0, max: 1, identity: 0 }], |z, s| z + tensor::from([1.0, 0.0]).reshape([1, 1, 2]) * s.a);
+        let h = model::from(|x| {
+            let seen = x.reshape([x.len(), 2]).transpose();
+            let moved = (seen.pick([0]) > 0.2).where(1.0, 0.0) * (seen.pick([1]) < 0.25).where(1.0, 0.0);
+            tensor::concat([moved * 0 + 0.5, moved], 0).transpose()
+        }, #{ classes: 2 });
+        let factors = |search| tolerance::smallest_change(examine(h, pairs, #{ space: factor, search: search, seed: 1 }));
+        let drawn = factors.call(search::random(#{ questions: 30 }));
+        #{
+            filled: [search::apgd(#{ steps: 5 }), search::bim(#{ steps: 5 }), search::square(#{ questions: 20 }), standard].all(|search| told.call(ball.call(search), bound)),
+            least: !told.call(ball.call(search::fmn(#{ steps: 20 })), bound),
+            worst: worst.median == () && worst.over == "10 of 30" && told.call(worst, bound) && !told.call(worst, "proves nothing"),
+            nearest: nearest.median == () && (nearest.mean - (10 * 1.0 + 20 * sqrt(18.0)) / 30).abs() < 0.001 && !told.call(nearest, bound),
+            drawn: drawn.median == () && told.call(drawn, bound) && told.call(drawn, "nothing says how far they were tried"),
+            gridded: factors.call(search::strongest(#{ grid: 11 })).median == (),
+        }"#,
+    );
+}
+
+/// Rows that may have been chosen by how they fared say so in every estimate, also where every image is left; all rows of a level are no such choice.
+#[test]
+fn rows_chosen_image_by_image_are_told_of() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 40, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });
+        let at = |objective| examine(f, ds, #{ space: space::pixels("l2", #{ bounds: [0, 1] }), search: search::bim(#{ steps: 5 }), levels: [0.2, 0.5], objective: objective });
+        let t = at.call(objective::misclassify());
+        let each = at.call(objective::each_wrong());
+        let said = |found| found.cautions.some(|said| said.contains("if they were chosen by how they fared"));
+        let curve = |rows| said.call(tolerance::curve(rows));
+        let size = |rows| said.call(tolerance::smallest_change(rows));
+        let fooled = t.filter(|row| row.level == 0.5 && row.fooled);
+        #{
+            some_fooled: fooled.len() > 2 && fooled.len() < 36,
+            whole: !curve.call(t) && !curve.call(each), level: !curve.call(t.filter(|row| row.level == 0.5)) && !size.call(t.filter(|row| row.level == 0.5)),
+            grouped: !curve.call(t.group("level")["0.5"]), of_one_aim: !size.call(each.filter(|row| row.level == 0.5)),
+            one_target: curve.call(each.filter(|row| row.target == 1)),
+            standing: curve.call(t.filter(|row| row.level == 0.2 || !row.fooled)), images: curve.call(t.filter(|row| !row.fooled)),
+            sizes: size.call(fooled),
+            target_by_image: curve.call(each.filter(|row| row.level == 0.2 || row.target == (if row.id % 2 == 0 { (row.label + 1) % 10 } else { (row.label + 2) % 10 }))),
+            compared: tolerance::compare_changes(fooled, t.filter(|row| row.level == 0.5)).cautions.some(|said| said.contains("or its rows leave them out")),
+        }"#,
+    );
+}
+
 /// A search that may go anywhere turns every image into one of another class, if it is any good: what it leaves right is its own failure.
 #[test]
 fn what_a_search_without_limits_leaves_right_is_its_failure() {
@@ -290,7 +361,7 @@ fn a_walk_that_was_too_short_says_how_far_it_went() {
             deepfool: [0.3, 0.5, 0.8].all(|radius| within.call(radius, search::deepfool()).success_rate == levels.call(radius).success_rate),
             ensemble: within.call(3.0, search::worst([search::bim(#{ steps: 2, step: 0.05 }), search::fmn(#{ steps: 3, step: 0.05 })]))
                 .cautions.some(|said| said.contains("that all searches left right had been moved by less than half")),
-            questions: tolerance::smallest_change(asked).cautions.some(|said| said.contains("also where its questions were too few to tell")),
+            questions: tolerance::smallest_change(asked).cautions.some(|said| said.contains("also where its steps or questions were too few to tell")),
         }"#,
     );
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::one_each::{check_no_levels, check_one_each};
+use super::population::left_out;
 use super::subject::{Subject, named, subject};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, json_of_fields, number};
 use crate::objective::Loss;
@@ -58,7 +59,7 @@ pub fn counterfactual(transcript: &Rc<Transcript>) -> Result<Counterfactuals> {
         random: how.random,
         loss: of.objective.loss.unwrap_or(Loss::Lead).axis(),
         of: subject(transcript),
-        cautions: of.cautions.clone(),
+        cautions: of.cautions.iter().map(String::from).chain(left_out(transcript)).collect(),
         digest: Digest::of_parts(&[&transcript.digest().0, b"counterfactual"]),
     };
     for (row, asked) in asked.into_iter().enumerate() {

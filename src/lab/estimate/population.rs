@@ -1,5 +1,7 @@
 //! Which images results are of: what may be drawn into one figure without a word, and what not.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::core::{Digest, Object};
 use crate::search::Transcript;
 
@@ -49,16 +51,40 @@ impl Population {
     }
 }
 
-/// What to say of rows that are not all that were examined.
+/// What to say of rows that are not all that were examined: of some images alone, or of levels, steps or targets that differ by image. All rows of
+/// some levels, steps or targets are a choice that no outcome can have made.
 pub fn left_out(transcript: &Transcript) -> Option<String> {
-    let mut ids: Vec<u32> = transcript.rows.iter().map(|row| row.id).collect();
-    ids.sort_unstable();
-    ids.dedup();
     let of = transcript.of.data.len();
-    (ids.len() < of).then(|| {
-        format!(
+    let ids: BTreeSet<u32> = transcript.rows.iter().map(|row| row.id).collect();
+    if ids.len() < of {
+        return Some(format!(
             "only {} of {of} objects are here: if they were chosen by how they fared, shares and means are of such ones alone",
             ids.len()
+        ));
+    }
+    (transcript.len() < transcript.of.rows && !of_all_alike(transcript, ids.len())).then(|| {
+        format!(
+            "{} of {} rows are here, not the same levels or targets of every object: if they were chosen by how they fared, shares and means are of \
+             such ones alone",
+            transcript.len(),
+            transcript.of.rows
         )
     })
+}
+
+/// Whether every one of so many images has the same levels, steps and targets, but for a target that is its label.
+fn of_all_alike(transcript: &Transcript, images: usize) -> bool {
+    let of = &transcript.of;
+    let own_target = of.objective.aims_per_image(of.data.classes().len() as i64) == 1;
+    let targets: BTreeSet<Option<i32>> = transcript.rows.iter().map(|row| row.target).collect();
+    let mut points: BTreeMap<_, BTreeMap<u32, BTreeSet<Option<i32>>>> = BTreeMap::new();
+    for row in &transcript.rows {
+        let point = (row.level.map(f64::to_bits), row.step.filter(|_| of.steps_in_common));
+        points.entry(point).or_default().entry(row.id).or_default().insert(row.target);
+    }
+    let labels: BTreeMap<u32, i32> = transcript.rows.iter().map(|row| (row.id, row.label)).collect();
+    let alike = |id: &u32, own: &BTreeSet<Option<i32>>| {
+        own_target || targets.difference(own).all(|target| *target == labels.get(id).copied())
+    };
+    points.values().all(|of_image| of_image.len() == images && of_image.iter().all(|(id, own)| alike(id, own)))
 }

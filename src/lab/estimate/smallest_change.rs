@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::population::left_out;
 use crate::core::{Error, Object, Result, number};
 use crate::maths::survival::{Between, ProductLimit, Size, paired_difference};
 use crate::search::{Row, Transcript};
@@ -21,7 +22,7 @@ pub struct SmallestChange {
     /// The mean over those that failed alone.
     pub of_fooled: f64,
     /// Why the sizes may not be what they seem to.
-    pub caution: Option<String>,
+    pub cautions: Vec<String>,
 }
 
 /// What is known of two, on the images that both were changed from.
@@ -39,7 +40,7 @@ pub struct Compared {
     pub larger: usize,
     pub decided: usize,
     /// Why the sizes of one of them may not be what they seem to.
-    pub cautions: [Option<String>; 2],
+    pub cautions: [Vec<String>; 2],
 }
 
 /// An image and, of images without a name of their own, the target.
@@ -49,44 +50,66 @@ type NamedSizes = Vec<(Name, Size)>;
 
 /// How far an image was tried that did not fail. A search for the least change leaves it as it stands where the point that it found lies
 /// beyond the level, or the radius of the space, and else where its way ended; `None` where nothing bounds its look. Where its gradient
-/// vanished it has looked nowhere.
+/// vanished it has looked nowhere. What keeps the worst point of those that it asks about has asked as far as it might.
 fn tried(transcript: &Transcript, row: &Row) -> Option<f64> {
-    match transcript.of.finds_least && !row.vanished && row.magnitude == 0.0 {
+    let left_as_it_stands = transcript.of.finds_least && !row.vanished && row.magnitude == 0.0;
+    match left_as_it_stands || transcript.keeps_worst() {
         true => row.level.or_else(|| transcript.reach()),
         false => Some(row.magnitude.into()),
     }
 }
 
+/// What is to be said of sizes where `left` images were not made to fail, of which nothing says how far `unbounded` were tried; `farthest`: the
+/// largest size.
+fn said_of_sizes(
+    transcript: &Transcript,
+    (fooled, left, unbounded): (usize, usize, usize),
+    farthest: f64,
+) -> Vec<String> {
+    let search = &transcript.of.search;
+    let mut said: Vec<String> = left_out(transcript).into_iter().collect();
+    // Of several searches one may keep the worst point that it meets.
+    let least = transcript.of.finds_least && transcript.members().is_none();
+    if !least && fooled > 0 {
+        said.push(format!(
+            "sizes of images that failed are of the points where {search} ended, which may be larger than the least change that fails: these are \
+             bounds from above"
+        ));
+    } else if transcript.asks_for_least() && fooled > 0 {
+        said.push(format!(
+            "how near {search} came to the least change goes by its questions: with more of them sizes may be smaller"
+        ));
+    }
+    if unbounded > 0 {
+        said.push(format!(
+            "{unbounded} images were not made to fail, and nothing says how far they were tried: they count as needing more than {}, the farthest that \
+             any was moved",
+            number(farthest)
+        ));
+    } else if left > 0 && !transcript.asks_everything() {
+        said.push(format!(
+            "{left} images were not made to fail by {search}: they count as needing more than it tried, up to {}, also where its steps or questions were \
+             too few to tell; a search that fails proves nothing, so compare another one's",
+            number(farthest)
+        ));
+    }
+    said
+}
+
 /// What is known of every image that was right as it stood, and what is to be said of it; `names` are the images' names, by default their
 /// places in the data.
-fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(NamedSizes, Option<String>)> {
+fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(NamedSizes, Vec<String>)> {
     let known = |row: &&Row| row.may_be_fooled();
     let mut seen = BTreeSet::new();
     let size = |row: &Row| if row.fooled() { Some(row.magnitude.into()) } else { tried(transcript, row) };
-    let farthest = transcript.rows.iter().filter(known).filter_map(size).fold(0.0, f64::max);
+    let moved = |row: &Row| size(row).unwrap_or(row.magnitude.into());
+    let farthest = transcript.rows.iter().filter(known).map(moved).fold(0.0, f64::max);
     let unbounded = transcript.rows.iter().filter(known).filter(|row| size(row).is_none()).count();
-    let left = transcript.rows.iter().filter(|row| known(row) && !row.fooled() && !row.stuck());
-    let left = left.map(|row| row.id).collect::<BTreeSet<_>>().len();
-    let caution = match (unbounded, transcript.keeps_worst()) {
-        (0, false) => (transcript.may_miss_least() && left > 0).then(|| {
-            let few = if transcript.asks_for_least() { "questions were" } else { "steps were" };
-            format!(
-                "{left} images were not made to fail by {}: they count as needing more than it tried, up to {}, also where its {few} too few to \
-                 tell; a search that fails proves nothing, so compare another one's",
-                transcript.of.search,
-                number(farthest)
-            )
-        }),
-        (0, true) => Some(format!(
-            "sizes are of the worst points that {} met, which may be larger than the least change that fails: these are bounds from above",
-            transcript.of.search
-        )),
-        (count, _) => Some(format!(
-            "{count} images were not made to fail, and nothing says how far they were tried: they count as needing more than {}, the largest that \
-             another took",
-            number(farthest)
-        )),
+    let images = |of: &dyn Fn(&Row) -> bool| {
+        transcript.rows.iter().filter(|row| known(row) && of(row)).map(|row| row.id).collect::<BTreeSet<_>>().len()
     };
+    let (fooled, left) = (images(&Row::fooled), images(&|row| !row.fooled() && !row.stuck()));
+    let said = said_of_sizes(transcript, (fooled, left, unbounded), farthest);
     let sizes = transcript
         .rows
         .iter()
@@ -106,7 +129,7 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(NamedSizes
             Ok(((name, names.map_or(row.target, |_| None)), size))
         })
         .collect::<Result<_>>()?;
-    Ok((sizes, caution))
+    Ok((sizes, said))
 }
 
 fn until(asked: Option<f64>, last: f64) -> Result<f64> {
@@ -126,7 +149,7 @@ fn none() -> Error {
 }
 
 pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) -> Result<SmallestChange> {
-    let (sizes, caution) = sizes(transcript, None)?;
+    let (sizes, cautions) = sizes(transcript, None)?;
     let sizes: Vec<Size> = sizes.into_iter().map(|(_, size)| size).collect();
     let limit = ProductLimit::of(&sizes).ok_or_else(none)?;
     // Where all failed, a larger change would have been no more than enough.
@@ -140,7 +163,7 @@ pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) 
         mean: limit.restricted_mean(until, delta),
         until,
         of_fooled: fooled.iter().sum::<f64>() / fooled.len() as f64,
-        caution,
+        cautions,
     })
 }
 

@@ -20,7 +20,9 @@ pub fn certified(certificates: &[(String, &Certificate)], attacks: &[(String, At
         let (accuracy, missing) = attack.accuracy(certificate)?;
         if missing > 0 {
             let images = certificate.rows.len();
-            cautions.add(format!("{missing} of {images} images were not attacked, and count as standing"));
+            cautions.add(format!(
+                "{missing} of {images} images are not among those that an attack is known of, and count as standing"
+            ));
         }
         said_of(attack, own, &mut cautions);
         let label = match own {

@@ -535,6 +535,12 @@ impl Transcript {
         !self.of.finds_least && matches!(&self.of.points, Points::Elements(_) | Points::Settings { .. })
     }
 
+    /// Whether every point of a finite space is asked about, so that an image that did not fail fails nowhere in it.
+    pub fn asks_everything(&self) -> bool {
+        let all = ["strongest(", "nearest("].iter().any(|search| self.of.search.starts_with(search));
+        all && matches!(&self.of.points, Points::Elements(_))
+    }
+
     /// Whether the least change was looked for by questions alone, which may have been too few to come near it.
     pub fn asks_for_least(&self) -> bool {
         self.of.finds_least && matches!(&self.of.points, Points::Changes { .. })

@@ -90,7 +90,7 @@ pub static SMALLEST_CHANGE: Primitive = Primitive {
         let outcomes = OutcomeSource::of(args.value("outcomes"))?;
         let found = smallest_change(outcomes.transcript(), args.optional_float("up_to"), args.float("delta"))?;
         let mut cautions = outcomes.transcript().of.cautions.clone();
-        found.caution.into_iter().for_each(|caution| cautions.add(caution));
+        found.cautions.into_iter().for_each(|caution| cautions.add(caution));
         let mut map = BTreeMap::from([
             ("up_to".to_string(), number(found.until)),
             ("seeds".to_string(), count(found.seeds)),
@@ -135,7 +135,11 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
         let found = compare(transcripts, [first.names(), second.names()], until, args.float("delta"))?;
         let mut cautions = transcripts.0.of.cautions.clone();
         cautions.extend(&transcripts.1.of.cautions);
-        found.cautions.iter().flatten().for_each(|caution| cautions.add(caution.clone()));
+        let twice = |caution: &String| found.cautions.iter().filter(|of| of.contains(caution)).count() == 2;
+        for (of, which) in found.cautions.iter().zip(["the first", "the second"]) {
+            let named = |caution: &String| if twice(caution) { caution.clone() } else { format!("{which}: {caution}") };
+            of.iter().for_each(|caution| cautions.add(named(caution)));
+        }
         let searches = [transcripts.0, transcripts.1].map(|transcript| &transcript.of.search);
         if searches[0] != searches[1] {
             let [first, second] = searches;
@@ -148,7 +152,7 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
         }
         if found.left_out != [0, 0] {
             let [first, second] = found.left_out;
-            cautions.add(format!("{first} images of the first and {second} of the second are not compared: only the other was right on them"));
+            cautions.add(format!("{first} images of the first and {second} of the second are not compared: the other was wrong on them, or its rows leave them out"));
         }
         let mut map = BTreeMap::from([
             ("first".to_string(), number(found.means[0])),

@@ -11,6 +11,7 @@ mod result;
 
 pub use result::{Calibration, FIELDS, populations};
 
+use super::population::left_out;
 use crate::core::{Cx, Error, Result, significant};
 use crate::maths::calibration::{Answer, Bin, Binning, KnownError, bins, known};
 use crate::maths::means::student;
@@ -115,7 +116,7 @@ pub fn calibration(cx: &Cx, transcript: &Transcript, settings: Settings) -> Resu
     };
     let found: Vec<Option<KnownError>> = SCORES.iter().map(|score| (score.of)(&sample)).collect::<Result<_>>()?;
     let mut cautions = transcript.of.cautions.clone();
-    if let Some(caution) = chosen(ids.len(), transcript.of.data.len()) {
+    if let Some(caution) = chosen(ids.len(), transcript.of.data.len()).or_else(|| left_out(transcript)) {
         cautions.add(caution);
     }
     if let Some(caution) = mostly_chance(&found) {

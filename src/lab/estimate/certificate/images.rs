@@ -2,6 +2,7 @@
 
 use tch::Kind;
 
+use super::super::population::left_out;
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Tensor, numbers_of};
 use crate::data::{Dataset, from_tensor};
 use crate::model::STANDS_IN;
@@ -47,7 +48,7 @@ impl CertifiedImages {
         let labels: Vec<i64> = transcript.rows.iter().map(|row| i64::from(row.label)).collect();
         // What the search's own model stands in for is what these images are shown to.
         let mut cautions: Cautions = of.cautions.iter().filter(|caution| !caution.contains(STANDS_IN)).collect();
-        prepared(&of.data).into_iter().for_each(|caution| cautions.add(caution));
+        prepared(&of.data).into_iter().chain(left_out(transcript)).for_each(|caution| cautions.add(caution));
         let rows = transcript.rows.iter().zip(&labels).zip(moved).map(|((row, &label), moved)| (row.id, label, moved));
         Ok(Self {
             rows: rows.collect(),

@@ -15,7 +15,7 @@ pub use summary::Summary;
 
 use std::collections::BTreeMap;
 
-use super::population::Population;
+use super::population::{Population, left_out};
 use super::subject::{named, subject};
 use crate::core::{
     Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, json_of_fields, number, significant,
@@ -146,6 +146,7 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
         .map(|((group, sample), found)| point(group, sample, found, classes.len()))
         .collect();
     let mut cautions = transcript.of.cautions.clone();
+    left_out(transcript).into_iter().for_each(|caution| cautions.add(caution));
     if let Some(caution) = interval::too_few(&found, ids.len()) {
         cautions.add(caution);
     }
