@@ -2,7 +2,7 @@
 
 use super::found::{AskedAgain, Missed};
 use super::population::{Population, left_out};
-use super::subject::{named, subject};
+use super::subject::{Subject, named, subject};
 use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, number};
 use crate::maths::means::student;
 use crate::maths::shares::wilson;
@@ -86,7 +86,7 @@ pub struct WorstCaseCurve {
     pub missed: Missed,
     pub again: AskedAgain,
     /// Model, data, space, search and objective.
-    of: [String; 5],
+    of: Subject,
     population: Population,
     pub cautions: Cautions,
     digest: Digest,
@@ -98,10 +98,12 @@ pub fn beside(curves: &[(String, &WorstCaseCurve)]) -> Cautions {
     Population::different(curves.iter().map(|(_, curve)| &curve.population), "curves")
         .into_iter()
         .for_each(|different| cautions.add(different));
-    let space = |curve: &WorstCaseCurve| curve.of[2].clone();
-    if curves.windows(2).any(|pair| space(pair[0].1) != space(pair[1].1)) {
-        let spaces: Vec<String> = curves.iter().map(|(name, curve)| format!("{name} over {}", space(curve))).collect();
-        cautions.add(format!("the curves are over different spaces: {}", spaces.join("; ")));
+    for (place, what, by) in [(2, "over different spaces", "over"), (4, "by different objectives", "by")] {
+        let of = |curve: &WorstCaseCurve| curve.of[place].clone();
+        if curves.windows(2).any(|pair| of(pair[0].1) != of(pair[1].1)) {
+            let each: Vec<String> = curves.iter().map(|(name, curve)| format!("{name} {by} {}", of(curve))).collect();
+            cautions.add(format!("the curves are {what}: {}", each.join("; ")));
+        }
     }
     cautions
 }
@@ -180,11 +182,24 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
         loss: of.objective.loss.unwrap_or(Loss::Lead).axis(),
         missed: Missed::of(questions, rows.map(|(row, asked)| (*asked, failed((row, asked)))), steady),
         again: AskedAgain::of(&asked, &questions.axes),
-        of: subject(transcript),
+        of: subject_of_part(transcript),
         population: Population::of(transcript),
         cautions,
         digest: transcript.digest(),
     })
+}
+
+/// What the rows are of, with their level and target where they have one in common.
+fn subject_of_part(transcript: &Transcript) -> Subject {
+    let mut of = subject(transcript);
+    let [first, ..] = &*transcript.rows else { return of };
+    if let Some(level) = first.level.filter(|_| transcript.rows.iter().all(|row| row.level == first.level)) {
+        of[2] += &format!(" at level {}", number(level));
+    }
+    if let Some(target) = first.target.filter(|_| transcript.rows.iter().all(|row| row.target == first.target)) {
+        of[4] += &format!(" towards {target}");
+    }
+    of
 }
 
 fn share(k: usize, n: usize) -> MeanInterval {

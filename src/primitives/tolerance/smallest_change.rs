@@ -73,7 +73,9 @@ pub static SMALLEST_CHANGE: Primitive = Primitive {
     notes: "The magnitudes of images that the search made fail, and how far it went with the others as bounds from below (censored \
             observations), by the product limit of Kaplan and Meier. A search for the least change (fmn, ddn, deepfool, carlini_wagner, hopskipjump, adef) \
             leaves images as they stand where the failing point that it found lies beyond the level, or the radius of the space, and these count as needing more \
-            than that; where it found none, they count as needing more than the way it had gone. `median` is enough for half of the images, with the interval of \
+            than that; where it found none, they count as needing more than the way it had gone. Where a search asked about all of a space, or keeps the \
+            worst point that it meets, images that did not fail count as needing more than the level, the radius or the largest element. Sizes of images that failed \
+            are of the points where the search ended: of those that look for no least change (apgd and bim fill their ball) they are bounds from above, which `cautions` say. `median` is enough for half of the images, with the interval of \
             Brookmeyer and Crowley; `mean` is the restricted mean, in which more than `up_to` counts as `up_to`, with a normal interval. \
             Both are about what this search needed, which is no less than what would have been enough. `of_fooled` is the mean over the images \
             that failed alone, as in Table 7.1 of Dunn's thesis: too small where some did not. `over` says how many they are of, as \
