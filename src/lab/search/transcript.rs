@@ -532,7 +532,9 @@ impl Transcript {
 
     /// Whether changes may be smaller than the rows say: the search keeps the worst point that it met, not the least that fails.
     pub fn keeps_worst(&self) -> bool {
-        !self.of.finds_least && matches!(&self.of.points, Points::Elements(_) | Points::Settings { .. })
+        // These ask about one point each, which is no worst one.
+        let one = ["blind", "sweep("].iter().any(|search| self.of.search.starts_with(search));
+        !self.of.finds_least && !one && matches!(&self.of.points, Points::Elements(_) | Points::Settings { .. })
     }
 
     /// Whether every point of a finite space is asked about, so that an image that did not fail fails nowhere in it.
