@@ -198,6 +198,7 @@ fn sizes_of_worst_points_are_bounds_and_images_that_never_failed_needed_more() {
 fn rows_chosen_image_by_image_are_told_of() {
     truths(
         r#"
+        import "std/examiner" as examiner;
         let ds = data::glyphs(#{ n: 40, size: 16, position: "centred", margin: 0, seed: 1 });
         let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });
         let at = |objective| examine(f, ds, #{ space: space::pixels("l2", #{ bounds: [0, 1] }), search: search::bim(#{ steps: 5 }), levels: [0.2, 0.5], objective: objective });
@@ -207,6 +208,12 @@ fn rows_chosen_image_by_image_are_told_of() {
         let curve = |rows| said.call(tolerance::curve(rows));
         let size = |rows| said.call(tolerance::smallest_change(rows));
         let fooled = t.filter(|row| row.level == 0.5 && row.fooled);
+        let measured = examine(f, ds, #{ space: space::noise(), search: search::sweep(), levels: [0.1, 0.5], measures: ["confidence"], seed: 1 });
+        let sure = calibration::measure(measured.filter(|row| row.level == (if row.id % 2 == 0 { 0.1 } else { 0.5 })), #{ seed: 1 });
+        let factors = space::factors([#{ name: "gain", min: 0.2, max: 1, identity: 1 }], |z, s| z * s.gain);
+        let asked = |more| examine(f, ds, #{ space: factors, search: search::random(#{ questions: 10 }), seed: 1 } + more);
+        let levels = asked.call(#{ levels: [0.5, 1.0] });
+        let in_one_figure = |a, b| plot::examiner(#{ a: robustness::worst(a), b: robustness::worst(b) }).cautions;
         #{
             some_fooled: fooled.len() > 2 && fooled.len() < 36,
             whole: !curve.call(t) && !curve.call(each), level: !curve.call(t.filter(|row| row.level == 0.5)) && !size.call(t.filter(|row| row.level == 0.5)),
@@ -215,6 +222,11 @@ fn rows_chosen_image_by_image_are_told_of() {
             standing: curve.call(t.filter(|row| row.level == 0.2 || !row.fooled)), images: curve.call(t.filter(|row| !row.fooled)),
             sizes: size.call(fooled),
             target_by_image: curve.call(each.filter(|row| row.level == 0.2 || row.target == (if row.id % 2 == 0 { (row.label + 1) % 10 } else { (row.label + 2) % 10 }))),
+            calibrated: said.call(sure) && !said.call(calibration::measure(measured.filter(|row| row.level == 0.5), #{ seed: 1 })),
+            mass: said.call(examiner::mass(asked.call(#{}).filter(|row| row.loss > 0.0 || row.id < 3), ["gain", 0.2, 0.5])),
+            mass_of_a_level: !said.call(examiner::mass(levels.group("level")["0.5"], ["gain", 0.2, 0.5])),
+            objectives: in_one_figure.call(asked.call(#{}), asked.call(#{ objective: objective::top(2) })).some(|said| said.contains("by different objectives")),
+            one_of_two_levels: in_one_figure.call(levels.group("level")["0.5"], levels.group("level")["1.0"]).some(|said| said.contains("at level 1")),
             compared: tolerance::compare_changes(fooled, t.filter(|row| row.level == 0.5)).cautions.some(|said| said.contains("or its rows leave them out")),
         }"#,
     );

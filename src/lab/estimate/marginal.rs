@@ -96,13 +96,13 @@ fn no_draws(transcript: &Transcript, axes: &[Axis]) -> Option<String> {
         ));
     }
     let finite = axes.iter().all(|axis| matches!(axis, Axis::Choices(_) | Axis::Whole { .. }));
-    let (went, of) = match search {
-        // Whose settings are drawn uniformly too, if not each by itself.
-        _ if transcript.asks_at_random() || search.starts_with("radial(") => return None,
-        // Every combination, which are all there are.
-        _ if search == "strongest()" && finite => return None,
-        _ if search.starts_with("strongest(") => ("went over a grid", "points"),
-        _ if search.starts_with("sweep(") => ("went to ends of the space", "points"),
+    // Of radial questions each is drawn uniformly, if not by itself; without a grid every combination is gone through.
+    if transcript.asks_at_random() || search.starts_with("radial(") || search == "strongest()" && finite {
+        return None;
+    }
+    let (went, of) = match search.split_once('(') {
+        Some(("strongest", _)) => ("went over a grid", "points"),
+        Some(("sweep", _)) => ("went to ends of the space", "points"),
         _ => ("chose where to ask", "questions"),
     };
     Some(format!(
