@@ -8,7 +8,9 @@ use std::rc::Rc;
 use rand::Rng;
 use viva::core::{Cx, Quiet, Value, random};
 use viva::estimate::tolerance::Resampling;
-use viva::people::{Bounded, GivenAnswer, Judgements, Wanted, d_prime, prediction_powered, share_of_d_prime};
+use viva::people::{
+    Bounded, Counted, GivenAnswer, Judgements, SharesApart, Wanted, d_prime, prediction_powered, share_of_d_prime,
+};
 use viva::script::Session;
 
 fn run(script: &str) -> Result<Value, String> {
@@ -372,4 +374,37 @@ fn an_answer_that_nobody_gave_is_true_of_no_item() {
          none.cautions.some(|said| said.contains("people say the same of all 40 items"))]"#)
     .expect("runs");
     assert_eq!(found.summary(), "[0.0, true, true, true]");
+}
+
+/// Whether two sets of items differ is asked of other workers, too: where each worker has a share of their own, by the same law for both sets, a test
+/// that takes items for independent rejects a third of the time.
+#[test]
+fn a_difference_between_sets_is_not_that_of_their_workers() {
+    let cx = Cx::new(Box::new(Quiet));
+    let wanted = Wanted { words: Some(vec!["yes".into()]), among: None };
+    let (mut of_shares, mut of_fisher, mut covered, studies) = (0, 0, 0, 300);
+    for study in 0..studies {
+        let mut rng = random(7, study);
+        let mut half = |items: usize, workers: usize, each: usize| {
+            let lenient: Vec<f64> = (0..workers).map(|_| rng.r#gen()).collect();
+            let mut rows = vec![];
+            for item in 0..items {
+                for place in 0..each {
+                    let worker = (item * each + place) % workers;
+                    let yes = rng.r#gen::<f64>() < lenient[worker];
+                    rows.push(given(worker, item, if yes { "yes" } else { "no" }));
+                }
+            }
+            Judgements::new(&rows, Some(vec!["yes".into(), "no".into()])).expect("judgements")
+        };
+        let (first, second) = (half(45, 9, 3), half(45, 9, 3));
+        let how = Resampling { seed: study, ..HOW };
+        let found = SharesApart::new(&cx, [&first, &second], &wanted, Counted::Items, &how).expect("a difference");
+        of_shares += usize::from(found.p < 0.05);
+        covered += usize::from(found.difference.lo <= 0.0 && found.difference.hi >= 0.0);
+        let kept = |share: f64| (share * 45.0).round() as u64;
+        let fisher = viva::maths::shares::fisher(kept(found.first.share.value), 45, kept(found.second.share.value), 45);
+        of_fisher += usize::from(fisher.expect("a p-value") < 0.05);
+    }
+    assert!(of_shares < 25 && covered > 275 && of_fisher > 45, "{of_shares} {of_fisher} {covered} of {studies}");
 }

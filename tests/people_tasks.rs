@@ -233,6 +233,47 @@ fn items_with_fewer_judgements_than_planned_are_counted() {
     assert_eq!(all(found), ["0", "true", "true"]);
 }
 
+/// Attentive workers press one button where nothing can be read, nothing was moved, or nearly all pictures show one class; who presses one
+/// whatever is shown is told from them by what others say.
+#[test]
+fn one_button_is_held_against_nobody_whom_the_pictures_make_press_it() {
+    let mut place = Place::new();
+    let found = place.value(
+        r#"
+        let ds = data::glyphs(#{ n: 120, size: 16, seed: 1 });
+        let u = tensor::uniform([30, 60], #{ seed: 6 });
+        let said = |t, choice| {
+            let all = [];
+            for slot in 0..t.workers { for q in t.asked(slot) {
+                let right = if q.role == "test" { q.label } else { q.right[0] };
+                all.push(#{ worker: slot, slot: slot, question: q.question, choice: choice.call(slot, q, right), seconds: 3 });
+            } }
+            people::answers(t, all)
+        };
+        let told = |a| [a.rejected, a.rules.straight, a.cautions.filter(|c| c.contains("one button")).len, a.judgements.cautions.filter(|c| c.contains("fell to a rule")).len];
+        let label = people::task(ds.take(60), #{ kind: "label", real: ds.skip(60), overlap: 5, per_worker: 20, seed: 2, folder: "label" });
+        let none = label.answers.len - 1;
+        let unreadable = said.call(label, |slot, q, right| if q.role != "test" || u[slot][q.question] < 0.04 { label.answers.index_of(right) } else { none });
+        // Three of 15 press one button for all tests of readable pictures.
+        let few = said.call(label, |slot, q, right| if q.role == "test" && slot < 4 { 4 } else { label.answers.index_of(right) });
+        let t = people::task(ds.take(60), #{ kind: "attribute", attribute: "sky", originals: ds.take(60), gold: 0, overlap: 5, per_worker: 20, seed: 3, folder: "sky" });
+        let unmoved = said.call(t, |slot, q, right| if u[slot][q.question] < 0.04 { q.place } else { 2 });
+        // Where the picture stands was drawn: one side throughout is nobody's judgement.
+        let side = said.call(t, |slot, q, right| if slot == 0 { 1 } else if u[slot][q.question] < 0.5 { q.place } else { 2 });
+        [told.call(unreadable), told.call(few), told.call(unmoved), told.call(side), few.judgements.cautions.filter(|c| c.contains("fell to a rule"))[0]]"#,
+    );
+    assert_eq!(
+        all(found),
+        [
+            "[0, 0, 1, 0]",
+            "[4, 4, 0, 1]",
+            "[0, 0, 1, 0]",
+            "[1, 1, 0, 0]",
+            "4 of 15 workers fell to a rule (straight 4); as intended are 1.0 of what counts, 0.77 of all",
+        ]
+    );
+}
+
 /// One who clicks one button, one who clicks at random, one who is too fast, one who leaves out, and two who are one.
 #[test]
 fn each_rule_finds_whom_it_is_there_for() {

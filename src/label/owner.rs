@@ -63,7 +63,7 @@ pub(super) fn page(cx: &Cx, of: &Overview, address: &str, still: bool, style: &s
                 td { (conduct.map_or("–".into(), |worker| percent(worker.conduct.checks))) }
                 td { (conduct.map_or("–".into(), |worker| percent(worker.conduct.gold))) }
                 td { (conduct.and_then(|worker| worker.conduct.median_seconds()).map_or("–".into(), |x| significant(x, 2))) }
-                td { (conduct.map_or(String::new(), |worker| worker.fallen.join(", "))) }
+                td { (conduct.map_or(String::new(), |worker| worker.verdict.fallen.join(", "))) }
                 td { (place.3.map_or("–".into(), |seconds| format!("{seconds:.0} s"))) }
             }
         }

@@ -142,6 +142,11 @@ pub static TYPES: &[Type] = &[
                 "a Model or ()",
                 "the classifier that learned beside it, of generator::finetune with `online`",
             ),
+            field(
+                "kept_by",
+                "an array of strings",
+                "hashes of the classifiers that it was taught to be read by, of generator::finetune with `keep`",
+            ),
             field("cautions", "an array of strings", "what was noticed of the images of a program"),
         ],
         elements: "",

@@ -1,7 +1,7 @@
 //! A data set: labelled images that stay on disk or as bytes until they are used.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -381,6 +381,12 @@ impl Dataset {
             Arc::new(Different { of_label, at_all: images.len() })
         });
         of.clone()
+    }
+
+    /// Of every image the first row with the same pixels, its own where none comes before.
+    pub fn first_alike(&self) -> Vec<usize> {
+        let mut first = HashMap::new();
+        (0..self.len()).map(|row| *first.entry(self.likeness(row)).or_insert(row)).collect()
     }
 
     /// How many of the images are no copies of others.

@@ -518,6 +518,7 @@ impl Object for Generator {
             "auxiliary",
             "history",
             "classifier",
+            "kept_by",
             "cautions",
         ]
     }
@@ -537,6 +538,7 @@ impl Object for Generator {
                 Value::Array(names.zip(self.shapes()?).map(layer).collect())
             }
             "hash" => Value::Str(self.digest.short()),
+            "kept_by" => Value::Array(self.kept_by.iter().cloned().map(Value::Str).collect()),
             "cautions" => self.cautions.value(),
             "discriminator" => Value::Bool(self.discriminator.is_some()),
             "auxiliary" => Value::Bool(self.discriminator().is_some_and(|own| own.judge().classifies())),

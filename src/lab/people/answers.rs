@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::import::{NOT_COUNTED, ReadAnswer, ReadAnswers};
 use super::kind::{FORBIDDEN, QuestionKind};
-use super::rules::{Conduct, RULES};
+use super::rules::{Conduct, RULES, Verdict};
 use super::{GivenAnswer, Judgements, PeopleTask, Role};
 use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, significant, wrapped};
 
@@ -24,6 +24,9 @@ pub const ANSWERS_FIELDS: [&str; 12] = [
     "cautions",
 ];
 
+/// The share of workers that may fall to rules before what is left is said to be chosen.
+const MANY_REJECTED: f64 = 0.2;
+
 /// What is known of one worker.
 #[derive(Debug, Clone)]
 pub struct WorkerConduct {
@@ -31,8 +34,14 @@ pub struct WorkerConduct {
     pub conduct: Conduct,
     /// Questions that were never reached.
     pub left: usize,
-    /// The rules that the worker fell to; all answers count where there is none.
-    pub fallen: Vec<&'static str>,
+    /// All answers count where no rule is among it.
+    pub verdict: Verdict,
+}
+
+impl WorkerConduct {
+    fn counts(&self) -> bool {
+        self.verdict.fallen.is_empty()
+    }
 }
 
 /// The answers to a task.
@@ -129,7 +138,7 @@ impl TaskAnswers {
             Error::data("nobody answered more than questions whose answer is known: there is nothing to judge")
         })?;
         let out: BTreeSet<&str> =
-            workers.iter().filter(|worker| !worker.fallen.is_empty()).map(|worker| worker.worker.as_str()).collect();
+            workers.iter().filter(|worker| !worker.counts()).map(|worker| worker.worker.as_str()).collect();
         let left: Vec<GivenAnswer> = given.iter().filter(|row| !out.contains(row.worker.as_str())).cloned().collect();
         let judgements = (!left.is_empty()).then(|| Judgements::new(&left, Some(words))).transpose()?;
         if judgements.is_none() {
@@ -144,23 +153,54 @@ impl TaskAnswers {
             cautions
                 .add(format!("{fewer} of {asked} items have fewer judgements that count than the {planned} planned"));
         }
+        let unsure = workers.iter().filter(|worker| worker.counts() && worker.verdict.one_button).count();
+        if unsure > 0 {
+            cautions.add(format!(
+                "{unsure} of {} workers pressed one button in more than {} of their answers, and count: too few known answers or others say \
+                 another word to tell whether they looked",
+                workers.len(),
+                task.text.rules.straight
+            ));
+        }
         let mut found = Self { task, raw, judgements, workers, repeated, undone, cautions };
+        found.raw.cautions.extend(&found.cautions);
+        // Of those that count alone: what everybody said is not chosen.
+        let rejected = found.rejected();
+        if found.judgements.is_some() && rejected as f64 > MANY_REJECTED * found.workers.len() as f64 {
+            found.cautions.add(found.without_many(rejected));
+        }
         let all = found.cautions.clone();
-        found.raw.cautions.extend(&all);
         if let Some(judgements) = &mut found.judgements {
             judgements.cautions.extend(&all);
         }
         Ok(found)
     }
 
+    /// What is to be known of judgements without so many workers'.
+    fn without_many(&self, rejected: usize) -> String {
+        let of = self.workers.len();
+        let shares = match self.shares() {
+            Some([raw, clean]) => {
+                format!("; as intended are {} of what counts, {} of all", significant(clean, 3), significant(raw, 3))
+            }
+            None => String::new(),
+        };
+        format!("{rejected} of {of} workers fell to a rule ({}){shares}", self.fallen_by_rule())
+    }
+
+    fn fallen_by_rule(&self) -> String {
+        let fell = self.by_rule().into_iter().filter(|(_, n)| *n > 0);
+        fell.map(|(rule, n)| format!("{rule} {n}")).collect::<Vec<String>>().join(", ")
+    }
+
     /// How many workers fell to each rule; one may fall to several.
     pub fn by_rule(&self) -> Vec<(&'static str, usize)> {
-        let fell = |rule: &str| self.workers.iter().filter(|worker| worker.fallen.contains(&rule)).count();
+        let fell = |rule: &str| self.workers.iter().filter(|worker| worker.verdict.fallen.contains(&rule)).count();
         RULES.iter().map(|rule| (*rule, fell(rule))).collect()
     }
 
     pub fn rejected(&self) -> usize {
-        self.workers.iter().filter(|worker| !worker.fallen.is_empty()).count()
+        self.workers.iter().filter(|worker| !worker.counts()).count()
     }
 
     pub fn unfinished(&self) -> usize {
@@ -172,8 +212,8 @@ impl TaskAnswers {
         let column = |of: &dyn Fn(&WorkerConduct) -> Value| self.workers.iter().map(of).collect::<Vec<Value>>();
         let table = Table::default()
             .column("worker", column(&|worker| Value::Str(worker.worker.clone())))
-            .column("counts", column(&|worker| Value::Bool(worker.fallen.is_empty())))
-            .column("fell_to", column(&|worker| Value::Str(worker.fallen.join(", "))))
+            .column("counts", column(&|worker| Value::Bool(worker.counts())))
+            .column("fell_to", column(&|worker| Value::Str(worker.verdict.fallen.join(", "))))
             .column("judgements", column(&|worker| Value::Int(worker.conduct.said.len() as i64)))
             .column("instructed", column(&|worker| share(worker.conduct.checks)))
             .column("gold", column(&|worker| share(worker.conduct.gold)))
@@ -256,6 +296,10 @@ fn conducts(
                     .is_some_and(|item| item.right.iter().any(|right| said == Some(right)));
                 conduct.gold[1] += 1;
                 conduct.gold[0] += usize::from(right);
+                if let (Some(word), Some(item)) = (said, known.get(question.item.as_str())) {
+                    let right = item.right.iter().map(|right| number(&task.text.words, right)).collect();
+                    conduct.known.push((number(&task.text.words, word), right));
+                }
             }
             Role::Test => {
                 if let (Some(word), Some(&item)) = (said, ids.get(question.item.as_str())) {
@@ -280,12 +324,11 @@ fn conducts(
             conduct.unanswered += left;
             left = 0;
         }
-        found.push(WorkerConduct { worker: worker.into(), conduct, left, fallen: vec![] });
+        found.push(WorkerConduct { worker: worker.into(), conduct, left, verdict: Verdict::default() });
     }
-    let labels: BTreeSet<Option<&String>> = task.text.items.iter().map(|item| item.about.get("label")).collect();
     let conducts: Vec<Conduct> = found.iter().map(|worker| worker.conduct.clone()).collect();
-    let fallen = task.text.rules.fallen(&conducts, task.text.kind.is_mixed(labels.len()));
-    found.iter_mut().zip(fallen).for_each(|(worker, fallen)| worker.fallen = fallen);
+    let verdicts = task.text.rules.verdicts(&conducts, task.text.kind);
+    found.iter_mut().zip(verdicts).for_each(|(worker, verdict)| worker.verdict = verdict);
     found
 }
 
@@ -295,9 +338,10 @@ impl Object for TaskAnswers {
     }
 
     fn summary(&self) -> String {
-        let by_rule: Vec<String> =
-            self.by_rule().into_iter().filter(|(_, n)| *n > 0).map(|(rule, n)| format!("{rule} {n}")).collect();
-        let fell = if by_rule.is_empty() { String::new() } else { format!(" ({})", by_rule.join(", ")) };
+        let fell = match self.rejected() {
+            0 => String::new(),
+            _ => format!(" ({})", self.fallen_by_rule()),
+        };
         let counting = self.judgements.as_ref().map_or(0, |judgements| judgements.rows.len());
         let shares = match self.shares() {
             Some([raw, clean]) => format!(", as intended {} (of all {})", significant(clean, 3), significant(raw, 3)),

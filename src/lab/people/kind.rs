@@ -20,6 +20,17 @@ pub enum QuestionKind {
     Realism,
 }
 
+/// What speaks against one button again and again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Against {
+    /// Where the right picture stands was drawn, so nobody attentive presses one button throughout.
+    Chance,
+    /// Known answers and what others say of the same pictures: all pictures may show the same, or nothing.
+    Others,
+    /// Each may think so.
+    Nothing,
+}
+
 /// Pictures of an odd one out, and its places that are never right: the second and third of the top row.
 pub const SHOWN: usize = 12;
 pub const NEVER: [usize; 2] = [1, 2];
@@ -130,12 +141,13 @@ impl QuestionKind {
         matches!(self, Self::Label | Self::Realism | Self::Attribute)
     }
 
-    /// Whether the same button again and again can't be what an attentive worker says.
-    pub fn is_mixed(self, intended: usize) -> bool {
+    /// What tells that somebody presses this button whatever is asked.
+    pub fn against(self, choice: usize) -> Against {
         match self {
-            Self::Label => intended > 2,
-            Self::Pair | Self::OddOneOut | Self::Attribute => true,
-            Self::KeepsLabel | Self::Realism => false,
+            Self::Pair | Self::OddOneOut => Against::Chance,
+            Self::Attribute if choice < 2 => Against::Chance,
+            Self::Label | Self::Attribute => Against::Others,
+            Self::KeepsLabel | Self::Realism => Against::Nothing,
         }
     }
 

@@ -5,6 +5,7 @@
 mod agreement;
 mod answers;
 mod dawid_skene;
+mod difference;
 mod discrimination;
 mod import;
 mod item_pictures;
@@ -24,6 +25,7 @@ mod votes;
 pub use agreement::Agreement;
 pub use answers::{ANSWERS_FIELDS, TaskAnswers, WorkerConduct, hashed};
 pub use dawid_skene::{Consensus, DAWID_SKENE_STEPS, ItemConsensus, WorkerErrors};
+pub use difference::{Counted, SharesApart};
 pub use discrimination::{d_prime, share_of_d_prime};
 pub use import::{ReadAnswer, ReadAnswers, read_answers};
 pub use judgements::{FIELDS, GivenAnswer, ItemFacts, Judgement, Judgements};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::kind::{Against, QuestionKind};
 use crate::maths::quartiles::quantile;
 
 /// What a worker must do to count. Each can be switched off by the number that nobody falls below or rises above.
@@ -18,7 +19,7 @@ pub struct Rules {
     pub unanswered: f64,
     /// The least median of seconds for an answer.
     pub seconds: f64,
-    /// The largest share of answers that are one and the same button, of ten or more.
+    /// The largest share of answers that are one and the same button, of ten or more, where known answers and others speak against it.
     pub straight: f64,
     /// The largest share of dissenting answers that two workers may have alike, of five or more.
     pub alike: f64,
@@ -32,9 +33,12 @@ impl Default for Rules {
     }
 }
 
-/// Answers from which on one button, or alike dissent, says anything.
+/// Answers from which on one button says anything; and dissent.
 const ENOUGH: usize = 10;
 const DISSENTS: usize = 5;
+
+/// Others who must say another word before it speaks against one button.
+const SPEAK_AGAINST: usize = 2;
 
 /// Others who must agree before two can be said to dissent.
 const OTHERS: usize = 3;
@@ -44,6 +48,8 @@ const OTHERS: usize = 3;
 pub struct Conduct {
     pub checks: [usize; 2],
     pub gold: [usize; 2],
+    /// What was said where the answer is known, and what is right.
+    pub known: Vec<(u32, Vec<u32>)>,
     /// Questions that were shown, and those left unanswered.
     pub shown: usize,
     pub unanswered: usize,
@@ -64,52 +70,109 @@ impl Conduct {
         sorted.sort_by(f64::total_cmp);
         (!sorted.is_empty()).then(|| quantile(&sorted, 0.5))
     }
+
+    fn answered(&self) -> usize {
+        self.buttons.values().sum()
+    }
+
+    /// The button pressed most often, and how often.
+    fn favourite(&self) -> Option<(u32, usize)> {
+        self.buttons.iter().map(|(button, times)| (*button, *times)).max_by_key(|(_, times)| *times)
+    }
+}
+
+/// How often each word was said of each item.
+type Votes = BTreeMap<u32, BTreeMap<u32, usize>>;
+
+fn votes_of(conducts: &[Conduct]) -> Votes {
+    let mut votes = Votes::new();
+    for (item, word) in conducts.iter().flat_map(|conduct| &conduct.said) {
+        *votes.entry(*item).or_default().entry(*word).or_default() += 1;
+    }
+    votes
+}
+
+/// The word that most others said of an item, so many or more and no other as often; these own words left out.
+fn others_say(votes: &Votes, item: u32, own: &[u32], at_least: usize) -> Option<u32> {
+    let mut counts = votes.get(&item)?.clone();
+    for word in own {
+        if let Some(count) = counts.get_mut(word) {
+            *count -= 1;
+        }
+    }
+    let most = *counts.values().max().filter(|most| **most >= at_least)?;
+    let mut best = counts.iter().filter(|(_, count)| **count == most).map(|(word, _)| *word);
+    best.next().filter(|_| best.next().is_none())
+}
+
+/// Of questions whose known answer, or what others say, is another word: how many got this one, and of how many.
+fn spoken_against(conduct: &Conduct, votes: &Votes, word: u32) -> [usize; 2] {
+    let known = conduct.known.iter().map(|(said, right)| (*said, (!right.contains(&word)).then_some(())));
+    let judged = conduct.said.iter().map(|(item, said)| {
+        let others = others_say(votes, *item, &[*said], SPEAK_AGAINST);
+        (*said, others.filter(|others| *others != word).map(|_| ()))
+    });
+    let mut found = [0, 0];
+    for (said, _) in known.chain(judged).filter(|(_, other)| other.is_some()) {
+        found[0] += usize::from(said == word);
+        found[1] += 1;
+    }
+    found
+}
+
+/// What the rules say of one worker.
+#[derive(Debug, Clone, Default)]
+pub struct Verdict {
+    /// The rules that the worker fell to.
+    pub fallen: Vec<&'static str>,
+    /// Whether one button was pressed more often than the rule allows, with too little to tell whether it should not have been.
+    pub one_button: bool,
 }
 
 impl Rules {
-    /// Every rule that a worker fell to, by worker; `mixed` says whether one button throughout can't be meant.
-    pub fn fallen(&self, conducts: &[Conduct], mixed: bool) -> Vec<Vec<&'static str>> {
+    /// What the rules say of each worker's answers to questions of a kind.
+    pub fn verdicts(&self, conducts: &[Conduct], kind: QuestionKind) -> Vec<Verdict> {
         let share = |[yes, of]: [usize; 2]| yes as f64 / of as f64;
-        let mut fallen: Vec<Vec<&'static str>> = vec![];
+        let votes = votes_of(conducts);
+        let mut verdicts: Vec<Verdict> = vec![];
         for conduct in conducts {
-            let answered: usize = conduct.buttons.values().sum();
-            let most = conduct.buttons.values().max().copied().unwrap_or(0);
+            let (straight, one_button) = self.straight(conduct, &votes, kind);
             let each = [
                 (conduct.checks[1] > 0 && share(conduct.checks) < self.instructed, "instructed"),
                 (conduct.gold[1] > 0 && share(conduct.gold) < self.gold, "gold"),
                 (conduct.unanswered as f64 > self.unanswered * conduct.shown as f64, "unanswered"),
                 (conduct.median_seconds().is_some_and(|seconds| seconds < self.seconds), "seconds"),
-                (mixed && answered >= ENOUGH && most as f64 > self.straight * answered as f64, "straight"),
+                (straight, "straight"),
                 (conduct.forbidden[1] > 0 && share(conduct.forbidden) > self.forbidden, "forbidden"),
             ];
-            fallen.push(each.into_iter().filter(|(fell, _)| *fell).map(|(_, rule)| rule).collect());
+            let fallen = each.into_iter().filter(|(fell, _)| *fell).map(|(_, rule)| rule).collect();
+            verdicts.push(Verdict { fallen, one_button });
         }
         if self.alike < 1.0 {
-            for worker in self.alike(conducts) {
-                fallen[worker].push("alike");
+            for worker in self.alike(conducts, &votes) {
+                verdicts[worker].fallen.push("alike");
             }
         }
-        fallen
+        verdicts
+    }
+
+    /// Whether somebody presses one button whatever is asked; and whether it looks so, but nothing tells.
+    fn straight(&self, conduct: &Conduct, votes: &Votes, kind: QuestionKind) -> (bool, bool) {
+        let answered = conduct.answered();
+        let often = |times: usize| answered >= ENOUGH && times as f64 > self.straight * answered as f64;
+        let Some((button, _)) = conduct.favourite().filter(|(_, times)| often(*times)) else { return (false, false) };
+        match kind.against(button as usize) {
+            Against::Chance => (true, false),
+            Against::Others => {
+                let [same, of] = spoken_against(conduct, votes, button);
+                (of >= DISSENTS && 2 * same > of, of < DISSENTS)
+            }
+            Against::Nothing => (false, false),
+        }
     }
 
     /// Workers who dissent from all others again and again, and in the same words as another does: they copied, or are one.
-    fn alike(&self, conducts: &[Conduct]) -> Vec<usize> {
-        let mut votes: BTreeMap<u32, BTreeMap<u32, usize>> = BTreeMap::new();
-        for (item, word) in conducts.iter().flat_map(|conduct| &conduct.said) {
-            *votes.entry(*item).or_default().entry(*word).or_default() += 1;
-        }
-        // The word that most others said, these two left out.
-        let others = |item: u32, own: [u32; 2]| -> Option<u32> {
-            let mut counts = votes.get(&item)?.clone();
-            for word in own {
-                if let Some(count) = counts.get_mut(&word) {
-                    *count -= 1;
-                }
-            }
-            let most = *counts.values().max().filter(|most| **most >= OTHERS)?;
-            let mut best = counts.iter().filter(|(_, count)| **count == most).map(|(word, _)| *word);
-            best.next().filter(|_| best.next().is_none())
-        };
+    fn alike(&self, conducts: &[Conduct], votes: &Votes) -> Vec<usize> {
         let mut found = std::collections::BTreeSet::new();
         for (a, first) in conducts.iter().enumerate() {
             for (b, second) in conducts.iter().enumerate().skip(a + 1) {
@@ -120,7 +183,7 @@ impl Rules {
                 }
                 let (mut dissents, mut same) = (0, 0);
                 for (item, own) in both() {
-                    if others(item, own).is_some_and(|most| own[0] != most || own[1] != most) {
+                    if others_say(votes, item, &own, OTHERS).is_some_and(|most| own[0] != most || own[1] != most) {
                         dissents += 1;
                         same += usize::from(own[0] == own[1]);
                     }

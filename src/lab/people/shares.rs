@@ -2,7 +2,7 @@
 
 use super::Judgements;
 use super::judgements::{GroupKey, Part};
-use super::two_way::{Bounded, two_way};
+use super::two_way::{Bounded, TwoWaySpread, two_way};
 use crate::core::{Cautions, Cx, Error, Result};
 use crate::estimate::tolerance::Resampling;
 use crate::maths::shares::few_groups;
@@ -31,6 +31,19 @@ pub struct GroupShare {
     /// Items most of whose judgements take no part.
     pub left_out: usize,
     pub cautions: Cautions,
+    spread: TwoWaySpread,
+}
+
+impl GroupShare {
+    /// The share with an interval at another level.
+    pub(super) fn at(&self, delta: f64) -> Bounded {
+        self.spread.share(self.share.value, self.judgements, delta)
+    }
+
+    /// Whether anything is known of other workers and other items.
+    pub(super) fn knows_others(&self) -> bool {
+        self.workers > 1 && self.items > 1
+    }
 }
 
 impl Judgements {
@@ -99,6 +112,7 @@ impl Judgements {
                 ties,
                 left_out,
                 cautions: self.cautions_of(&said.part, value),
+                spread,
             });
             task.advance(1);
         }

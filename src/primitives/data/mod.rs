@@ -1,6 +1,7 @@
 //! `data::` and the methods of data sets.
 
 pub mod choose;
+pub mod copies;
 pub mod csv;
 pub mod from;
 pub mod glyphs;

@@ -5,6 +5,7 @@ pub mod answers;
 pub mod by_item;
 pub mod consensus;
 pub mod d_prime;
+pub mod difference;
 pub mod judgements;
 pub mod majority;
 pub mod networks;
