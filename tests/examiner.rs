@@ -7,7 +7,7 @@ use rand::Rng;
 use viva::core::{Cx, Value, random};
 use viva::maths::gaussian_process::{Candidates, GaussianProcess, Hope, Kernel};
 use viva::script::Session;
-use viva::search::{Bayes, Evolution, Examinee, Origin, Policy, Proposals, Proposing, Random};
+use viva::search::{Bayes, Evolution, Examinee, Origin, Policy, Proposals, Proposing, Random, Search};
 use viva::space::{Domain, Factor};
 
 const N: usize = 12;
@@ -647,6 +647,11 @@ fn a_policy_that_is_asked_too_little_says_so() {
         "let t = examine(f, ds, #{ space: dim, search: search::policy(#{ questions: 20, hidden: 8 }) }); `${robustness::worst(t).cautions}`",
     );
     assert!(said.summary().contains("learns in thousands of questions"), "{}", said.summary());
+    // Enough questions are of no use over so few factors.
+    assert!(
+        Search::caution(&policy(800), 3).is_some_and(|said| said.contains("three factors"))
+            && Search::caution(&policy(800), 4).is_none()
+    );
 }
 
 /// Every image's questions depend on that image alone: not on the batch, nor on its neighbours.

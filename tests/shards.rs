@@ -187,6 +187,33 @@ fn a_shard_that_is_killed_is_told_of_and_the_others_are_kept() {
 }
 
 /// Closures that draw have other numbers in a shard than in one process, which what is put together says.
+/// Rates that a module counts are of the images that the shard examined.
+#[test]
+fn rates_of_a_shard_are_of_its_images() {
+    let bench = Bench::new(
+        r#"import "std/corruptions" as corruptions;
+let ds = data::glyphs(#{ n: 40, size: 32, seed: 1 });
+let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 3, seed: 1 });
+let m = corruptions::measure(f, ds, #{ kinds: ["contrast"], severities: [1, 2], batch: 10 });
+#{ images: m.images, clean: m.clean, errors: m.errors.contrast }"#,
+    );
+    let of = |out: &str| -> serde_json::Value {
+        let text = std::fs::read_to_string(bench.at(out).join("results.json")).expect("results");
+        serde_json::from_str(&text).expect("results as JSON")
+    };
+    bench.run("run script.rhai --out whole --threads 1");
+    bench.run("run script.rhai --out first --threads 1 --shard 1/2");
+    bench.run("run script.rhai --out second --threads 1 --shard 2/2");
+    let [whole, first, second] = ["whole", "first", "second"].map(of);
+    let number = |of: &serde_json::Value, name: &str| of[name].as_f64().unwrap_or_else(|| panic!("{name} of {of}"));
+    assert_eq!((number(&first, "images") + number(&second, "images"), number(&whole, "images")), (40.0, 40.0));
+    let parts = [&first, &second].map(|part| number(part, "clean") * number(part, "images"));
+    assert!(
+        (parts[0] + parts[1] - 40.0 * number(&whole, "clean")).abs() < 1e-9 && parts[0].fract() < 1e-9,
+        "{parts:?}"
+    );
+}
+
 #[test]
 fn draws_of_closures_are_told_where_a_run_is_divided() {
     let bench = Bench::new(

@@ -506,3 +506,47 @@ fn intervals_above_the_entropy_of_labels_are_told_of() {
         #{ one: told.call(ds.only([0]).take(8)), all: !told.call(ds) }"#,
     );
 }
+
+/// What rests on a few images, on rounding, or on what was learned from, says so or is refused.
+#[test]
+fn what_rests_on_next_to_nothing_is_marked() {
+    truths(
+        r#"
+        let rows = |rare, answered| {
+            let y = []; let t = [];
+            for i in 0..300 { y.push(if i < rare { 1 } else { 0 }); t.push(if i < answered { 1 } else { 0 }); }
+            info::interval(y, t).cautions.filter(|c| c.contains("have one label, or one answer")).len
+        };
+        let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 }).relabel(|row| 0, #{ classes: ["a", "b"] });
+        // One score leads by so much where anything is below the image's range.
+        let ahead = |by| model::from(|x| {
+            let n = x.shape[0];
+            let below = (x.reshape([n, 256]).min(1).reshape([n, 1]) * -1000.0).clamp(0.0, 1.0);
+            tensor::concat([below * 0 + 10.0, below * (1.0 + by) + 9.0], 1)
+        }, #{ classes: 2 });
+        let rounded = |by| examine(ahead.call(by), ds, #{ space: space::noise(0.2), search: search::sweep() })
+            .cautions.filter(|c| c.contains("scores are rounded by")).len;
+        #{
+            few: rows.call(12, 6) == 1 && rows.call(6, 12) == 1, enough: rows.call(30, 25) == 0 && rows.call(150, 5) == 0,
+            rounding: rounded.call(2e-6) == 1 && rounded.call(1e-3) == 0,
+        }"#,
+    );
+    refused(
+        "let ds = data::glyphs(#{ n: 40, size: 16, seed: 1 }).only([0]); model::from(|x| x.reshape([x.shape[0], 256]).sum(1).reshape([x.shape[0], 1])).accuracy(ds)",
+        "has one score for an image",
+    );
+    refused(
+        r#"import "std/faults" as faults;
+        let ds = data::glyphs(#{ n: 40, size: 16, seed: 1 }); let twice = ds.join(ds);
+        let poles = []; for i in 0..80 { poles.push(if i % 2 == 0 { "low" } else { "high" }); }
+        faults::injected_in(twice, "height", poles, #{ part: 0.5 })"#,
+        "40 of the 40 images to check with are copies of images to learn from",
+    );
+    refused(
+        r#"import "std/testgen" as testgen;
+        let ds = data::glyphs(#{ n: 60, size: 28, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });
+        testgen::judged(#{ judges: [] }, f, ds.relabel(|row| 0, #{ classes: ["drawn"] }))"#,
+        "a generator that takes no labels intends nothing",
+    );
+}

@@ -161,6 +161,10 @@ impl Model {
     pub fn read(&self, cx: &Cx, set: &Dataset) -> Result<Vec<(i64, i64)>> {
         self.check_fits(cx, set)?;
         let answers = self.predictions(cx, &Inputs::Data(set))?;
+        if self.classes() == Some(1) {
+            return Err(Error::data(format!("{} has one score for an image, so its answer is always class 0: of how often that is right nothing follows", self.name))
+                .hint("two scores make two classes: model::from(|x| { let z = f.logits(x); .. })"));
+        }
         Ok(set.labels().iter().copied().zip(answers).collect())
     }
 

@@ -6,8 +6,8 @@ use super::Model;
 use crate::core::{Cx, ErrorKind, LongCall, Object, Result, Tensor, in_stream, significant, with_stream};
 use crate::data::Dataset;
 
-/// The number of classes, and cautions.
-type Noticed = (i64, Vec<String>);
+/// The number of classes, the largest score, and cautions.
+type Noticed = (i64, f64, Vec<String>);
 
 /// Images that are asked about, at most.
 const MOST: usize = 8;
@@ -15,6 +15,8 @@ const MOST: usize = 8;
 const SAME: f64 = 1e-5;
 /// Of the largest score: what single precision rounds off in a sum or two.
 const ROUNDING: f64 = 4.0 * f32::EPSILON as f64;
+/// Of the largest score: how far networks of many layers are from what they would answer without rounding.
+const ROUNDED_ON_THE_WAY: f64 = 16.0 * f32::EPSILON as f64;
 /// Of how far scores lie apart: rounding, which depends on the size of a batch, stays below even in half precision.
 const ROUNDED: f64 = 1e-2;
 /// How far from 1 the sum of rounded probabilities may be.
@@ -61,22 +63,24 @@ impl Model {
                     true => self.notable(&images),
                     false => with_stream(OWN, 0, || self.notable(&images)),
                 };
-                let noticed = match noticed {
+                let (largest, noticed) = match noticed {
                     // What is done with batches that are too large is for those who choose them.
                     Err(error) if error.is_out_of_memory() => return Ok(()),
                     // A network in double precision may be meant for images that a generator draws so.
                     Err(error) if error.kind == ErrorKind::Model && self.classes().is_some() && !self.opaque() => {
                         return Ok(());
                     }
-                    noticed => (self.classes().unwrap_or_default(), noticed?),
+                    noticed => noticed?,
                 };
+                let noticed = (self.classes().unwrap_or_default(), largest, noticed);
                 call.append(serde_json::json!(noticed).to_string().as_bytes())?;
                 noticed
             }
         };
         self.classes.get_or_init(|| noticed.0);
         self.probed.set(count);
-        for caution in noticed.1 {
+        self.largest_score.set(noticed.1);
+        for caution in noticed.2 {
             cx.warn(caution.as_str());
             self.notice(caution);
         }
@@ -112,22 +116,41 @@ impl Model {
         kind
     }
 
-    fn notable(&self, images: &Tensor) -> Result<Vec<String>> {
+    /// How far scores may differ by what is rounded on the way to them: several times what single precision keeps of the largest. Not a number
+    /// where none was seen, or where weights are of another precision.
+    pub(crate) fn rounding(&self) -> f64 {
+        match self.precision() {
+            Kind::Float => ROUNDED_ON_THE_WAY * self.largest_score.get(),
+            _ => f64::NAN,
+        }
+    }
+
+    /// The largest score, and what is to be said.
+    fn notable(&self, images: &Tensor) -> Result<(f64, Vec<String>)> {
         let ask =
             |images: &Tensor| tch::no_grad(|| -> Result<Tensor> { Ok(self.logits(images)?.f_to_kind(Kind::Double)?) });
         let answers = ask(images)?;
         if answers.f_isfinite()?.f_all()?.f_int64_value(&[])? == 0 {
-            return Ok(vec![]);
+            return Ok((0.0, vec![]));
         }
+        Ok((answers.f_abs()?.f_max()?.f_double_value(&[])?, self.noticed_in(images, &answers, &ask)?))
+    }
+
+    fn noticed_in(
+        &self,
+        images: &Tensor,
+        answers: &Tensor,
+        ask: &dyn Fn(&Tensor) -> Result<Tensor>,
+    ) -> Result<Vec<String>> {
         let mut noticed = vec![];
-        if are_probabilities(&answers)? {
+        if are_probabilities(answers)? {
             noticed.push(format!(
                 "{} answers probabilities where scores before the softmax are expected: losses, margins and gradients are those of a second \
                  softmax",
                 self.name
             ));
         }
-        if let Some(what) = beside_probabilities(&answers)? {
+        if let Some(what) = beside_probabilities(answers)? {
             noticed.push(format!(
                 "{} answers {what} where scores before the softmax are expected: losses, confidences and gradients are those of a softmax of them",
                 self.name
@@ -151,7 +174,7 @@ impl Model {
         if self.module().is_some() {
             return Ok(noticed);
         }
-        if self.network.refuses() && images.size()[1] == 1 && self.takes_colour(images, &answers)? {
+        if self.network.refuses() && images.size()[1] == 1 && self.takes_colour(images, answers)? {
             noticed.push(format!(
                 "{} answers the same to grey images and to the same in three equal channels: where it was made for colour, of grey ones it is \
                  asked about grey changes alone",
@@ -163,12 +186,12 @@ impl Model {
         let alone = apart(&answers.f_narrow(0, last, 1)?, &ask(&images.f_narrow(0, last, 1)?)?)?;
         let again = match self.opaque() && alone <= SAME {
             true => 0.0,
-            false => apart(&answers, &ask(images)?)?,
+            false => apart(answers, &ask(images)?)?,
         };
         // Of one image alone is the same question.
         if again > SAME || last == 0 && alone > SAME {
             noticed.push(format!("{} {DRAWS}, {UNSTEADY}: outcomes are of one asking", self.name));
-        } else if alone > SAME && self.goes_by_company(images, &answers)? {
+        } else if alone > SAME && self.goes_by_company(images, answers)? {
             noticed.push(format!(
                 "what {} answers to an image depends on the others in its batch, {UNSTEADY}: outcomes are of these batches",
                 self.name
@@ -180,8 +203,8 @@ impl Model {
                 self.name
             ));
         } else if self.differentiable() {
-            noticed.extend(self.slope_of_gradient(images, &answers)?);
-            noticed.extend(self.pixels_without_gradient(images, &answers)?);
+            noticed.extend(self.slope_of_gradient(images, answers)?);
+            noticed.extend(self.pixels_without_gradient(images, answers)?);
         }
         Ok(noticed)
     }

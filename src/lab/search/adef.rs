@@ -32,8 +32,9 @@ pub struct Adef {
     pub overshoot: f64,
 }
 
-/// Two scores closer than this lie on a boundary, and two T-norms closer than the other are no progress.
-const BOUNDARY: f64 = 1e-6;
+/// Two scores closer than this lie on a boundary, as a share of the largest: single precision on the way to them makes a tenth of it. Two T-norms
+/// closer than the other are no progress.
+const BOUNDARY: f64 = 1e-5;
 const PROGRESS: f64 = 1e-10;
 
 /// Places among what is remembered of a batch. Fields come first. `BOUNDS` to `VANISHED` have a column per sight: the bound on the T-norm,
@@ -288,7 +289,8 @@ impl Adef {
             return Ok(None);
         }
         let (top, _) = told.scores.f_topk(2, 1, true, true)?;
-        let close = top.f_select(1, 0)?.f_sub(&top.f_select(1, 1)?)?.f_le(BOUNDARY)?;
+        let largest = told.scores.f_abs()?.f_amax([1i64].as_slice(), false)?;
+        let close = top.f_select(1, 0)?.f_sub(&top.f_select(1, 1)?)?.f_le_tensor(&(largest * BOUNDARY))?;
         let short = arrived(walk, told)?.f_logical_not()?.f_logical_or(&close)?;
         // To score them all again takes a GPU less time than the host's question whether there is one.
         Ok((!at_hand(&short) || any(&short)?).then_some(short))

@@ -13,7 +13,7 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     cautions.extend(&plan.space.cautions(!plan.levels.is_empty()));
     cautions.extend(&plan.data.drawn_by());
     cautions.extend(&plan.data.noticed());
-    plan.search.caution().into_iter().for_each(|caution| cautions.add(caution));
+    plan.search.caution(slopes::width(plan)).into_iter().for_each(|caution| cautions.add(caution));
     plan.model.renumbered(plan.data).into_iter().for_each(|caution| cautions.add(caution));
     let noticed = [
         agreement(plan, rows),
@@ -21,9 +21,27 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
         short(plan, rows),
         free_and_right(plan, rows),
         missed_within_more(plan, rows),
+        within_rounding(plan, rows),
     ];
     noticed.into_iter().flatten().for_each(|caution| cautions.add(caution));
     cautions
+}
+
+/// Whether what fails does so by no more than rounding, as where a search ends on the boundary between two classes.
+fn within_rounding(plan: &Examination, rows: &[Row]) -> Option<String> {
+    /// Of the rows that fail.
+    const SHARE: f64 = 0.01;
+    let rounding = plan.model.rounding();
+    let fooled = rows.iter().filter(|row| row.fooled());
+    let all = fooled.clone().count();
+    let near = fooled.filter(|row| f64::from(row.margin.abs()) <= rounding).count();
+    (near as f64 > SHARE * all as f64).then(|| {
+        format!(
+            "{near} of the {all} rows that fail do so by no more than scores are rounded by ({} or less): asked again in other batches, or in double \
+             precision, some of them may be right",
+            significant(rounding, 1)
+        )
+    })
 }
 
 /// How far an image was moved that was left right, and how far it might have been, where that is more than twice as far: what goes along the

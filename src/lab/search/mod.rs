@@ -168,7 +168,7 @@ pub trait Search {
     }
 
     /// Why what it finds may not mean what it seems to, as it is set.
-    fn caution(&self) -> Option<String> {
+    fn caution(&self, _factors: usize) -> Option<String> {
         None
     }
 

@@ -29,7 +29,8 @@ pub static INTERVAL: Primitive = Primitive {
     ],
     returns: "a map: `mi, lo, hi` and `bound`, H(Y), in bits; `information`, how it was estimated; `cautions`",
     notes: "The interval of a point of a tolerance curve (`tolerance::curve` says how it is made). Fewer than (labels - 1) x (answers - 1) \
-            images are too few for it, and labels that were seen once stand for others that were not: `cautions` says so. \
+            images are too few for it, labels that were seen once stand for others that were not, and where fewer than ten images have another label, or another answer, than \
+            nearly all, intervals hold less often than they say: `cautions` tells. \
             With `classes` the interval goes up to what so many labels allow.",
     source: "Galloway, Golubeva and Taylor 2018, Section 2; Chao, Wang and Jost 2013",
     examples: &[Example {
@@ -60,7 +61,14 @@ pub static INTERVAL: Primitive = Primitive {
                 (labels - 1) * (answers_seen - 1)
             )
         });
-        let cautions: Cautions = too_few.into_iter().chain(answers.unseen()).collect();
+        let rests_on = answers.rests_on().map(|few| {
+            format!(
+                "all but {few} of {} images have one label, or one answer: the interval rests on as few, and such intervals hold the truth in 70 to 95% \
+                 of samples, which is mostly larger than those that miss it",
+                answers.images()
+            )
+        });
+        let cautions: Cautions = too_few.into_iter().chain(answers.unseen()).chain(rests_on).collect();
         let float = |x: f64| Value::Float(x);
         Ok(Value::Map(BTreeMap::from([
             ("mi".to_string(), float(found.value)),

@@ -27,7 +27,7 @@ pub static POLICY: Primitive = Primitive {
             .or(Fallback::Absent("as the space has them")),
     ],
     returns: "a Search",
-    notes: "Needs scores only. The loss is the lead of the best wrong score, below 0 where the image is read rightly, or with objective::misclassify().loss(\"cross_entropy\") the cross entropy, as the paper has it. It learns late: in its first hundreds of questions it does about as well as search::random, while search::bayes is far ahead, which a caution says where it is given fewer than 800; with thousands search::evolution finds more \
+    notes: "Needs scores only. The loss is the lead of the best wrong score, below 0 where the image is read rightly, or with objective::misclassify().loss(\"cross_entropy\") the cross entropy, as the paper has it. It learns late: in its first hundreds of questions it does about as well as search::random, while search::bayes is far ahead, which a caution says where it is given fewer than 800; over three factors it stays so (rotations and shifts of digits, 1,000 to 4,000 questions), which a caution says, too; with thousands search::evolution finds more \
             (at 1,000, smooth losses of nine factors: a mean regret of 0.02 and of 0.09) in a hundredth of the time, so this is for the paper's examiner. \
             `last` of robustness::worst(t) shows what it has learnt. P(s) = prod_c P(psi_c | psi_1 .. psi_c-1), each factor a softmax over its choices from the state of an LSTM whose input \
             is what was chosen before; the gradient is (1/B) sum_b sum_c grad ln P(psi_c | ..) (R_b - baseline), R the loss. The first \

@@ -41,6 +41,8 @@ pub(super) struct MeasuredPoint {
     pub labels: f64,
     /// Numbers of labels and answers that are too many for the images.
     too_many: Option<(usize, usize)>,
+    /// How few images rule the information, where labels are that unlike in number.
+    rests_on: Option<usize>,
 }
 
 /// The rows of a point in the form that is resampled.
@@ -136,6 +138,7 @@ pub(super) fn measures(
             entropy: found.answers,
             labels: found.labels,
             too_many: answers.too_few(),
+            rests_on: answers.rests_on(),
         }
     };
     let mut found = vec![];
@@ -157,6 +160,17 @@ pub(super) fn too_few(found: &[MeasuredPoint], images: usize) -> Option<String> 
          be far off, and intervals hold from about {} images on",
         found.len(),
         (labels - 1) * (answers - 1)
+    ))
+}
+
+/// What to say of a curve whose labels are nearly all the same.
+pub(super) fn rests_on_few(found: &[MeasuredPoint], images: usize) -> Option<String> {
+    let few = found.iter().filter_map(|found| found.rests_on).min()?;
+    let points = found.iter().filter(|found| found.rests_on.is_some()).count();
+    Some(format!(
+        "all but {few} of {images} images have one label, or one answer: at {points} of {} points the interval of I(T; Y) rests on as few, and such \
+         intervals hold the truth less often than they say",
+        found.len()
     ))
 }
 

@@ -150,6 +150,9 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
     if let Some(caution) = interval::too_few(&found, ids.len()) {
         cautions.add(caution);
     }
+    if let Some(caution) = interval::rests_on_few(&found, ids.len()) {
+        cautions.add(caution);
+    }
     stuck::caution(&points, axis).into_iter().for_each(|caution| cautions.add(caution));
     let bound = found.iter().map(|found| found.labels).fold(0.0, f64::max);
     // Of few images, or of one class; by a little most intervals do.

@@ -116,6 +116,20 @@ impl Answers {
         (self.images() < (labels.max(1) - 1) * (answers.max(1) - 1)).then_some((labels, answers))
     }
 
+    /// How many images rule what is estimated, where one label is so frequent that the others, or what is answered instead of one answer, are fewer
+    /// than ten: intervals then hold the truth in 70 to 95% of samples, and what they miss is mostly larger (simulated with two classes, 300 to
+    /// 3000 images).
+    pub fn rests_on(&self) -> Option<usize> {
+        const FEW: usize = 10;
+        let counts = self.counts(&self.labels);
+        let others = |counts: &[u32]| {
+            counts.iter().map(|n| *n as usize).sum::<usize>() - counts.iter().max().map_or(0, |most| *most as usize)
+        };
+        let (labels, answers) = (others(&counts.labels), others(&counts.answers));
+        let rare = labels > 0 && labels < 2 * FEW && 4 * labels < self.images();
+        (!self.several() && rare && labels.min(answers) < FEW).then_some(labels.min(answers))
+    }
+
     fn of_image(&self, image: usize) -> &[u32] {
         &self.answers[if image == 0 { 0 } else { self.ends[image - 1] }..self.ends[image]]
     }
