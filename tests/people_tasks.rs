@@ -260,7 +260,11 @@ fn one_button_is_held_against_nobody_whom_the_pictures_make_press_it() {
         let unmoved = said.call(t, |slot, q, right| if u[slot][q.question] < 0.04 { q.place } else { 2 });
         // Where the picture stands was drawn: one side throughout is nobody's judgement.
         let side = said.call(t, |slot, q, right| if slot == 0 { 1 } else if u[slot][q.question] < 0.5 { q.place } else { 2 });
-        [told.call(unreadable), told.call(few), told.call(unmoved), told.call(side), few.judgements.cautions.filter(|c| c.contains("fell to a rule"))[0]]"#,
+        // Careless workers, who fall to their known answers, say nothing against those who read nothing.
+        let clicked = said.call(label, |slot, q, right| if slot < 8 { 0 } else if q.role != "test" { label.answers.index_of(right) } else { none });
+        let twice = people::difference(few.judgements, few.judgements, #{ replicates: 50 });
+        [told.call(unreadable), told.call(few), told.call(unmoved), told.call(side), [clicked.rejected, clicked.rules.gold],
+         [twice.p, twice.difference, twice.cautions.filter(|c| c.contains("11 workers judged both sets")).len], few.judgements.cautions.filter(|c| c.contains("fell to a rule"))[0]]"#,
     );
     assert_eq!(
         all(found),
@@ -269,6 +273,8 @@ fn one_button_is_held_against_nobody_whom_the_pictures_make_press_it() {
             "[4, 4, 0, 1]",
             "[0, 0, 1, 0]",
             "[1, 1, 0, 0]",
+            "[8, 8]",
+            "[0.5, 0.0, 1]",
             "4 of 15 workers fell to a rule (straight 4); as intended are 1.0 of what counts, 0.77 of all",
         ]
     );

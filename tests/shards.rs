@@ -192,8 +192,8 @@ fn a_shard_that_is_killed_is_told_of_and_the_others_are_kept() {
 fn rates_of_a_shard_are_of_its_images() {
     let bench = Bench::new(
         r#"import "std/corruptions" as corruptions;
-let ds = data::glyphs(#{ n: 40, size: 32, seed: 1 });
-let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 3, seed: 1 });
+let ds = data::scenes(#{ n: 40, position: "still", seed: 1 });
+let f = model::train(ds, #{ arch: [net::flatten(), net::linear(8)], epochs: 3, seed: 1 });
 let m = corruptions::measure(f, ds, #{ kinds: ["contrast"], severities: [1, 2], batch: 10 });
 #{ images: m.images, clean: m.clean, errors: m.errors.contrast }"#,
     );

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -383,10 +384,30 @@ impl Dataset {
         of.clone()
     }
 
-    /// Of every image the first row with the same pixels, its own where none comes before.
-    pub fn first_alike(&self) -> Vec<usize> {
+    /// Of every image the first row with the same pixels, its own where none comes before: pixels as they are read, and where all come of files
+    /// or of one array as these are stored.
+    pub fn first_alike(&self, cx: &Cx) -> Result<Vec<usize>> {
+        const TOGETHER: usize = 256;
+        let rows: Vec<usize> = (0..self.len()).collect();
+        let mut alike: Vec<u64> = Vec::with_capacity(self.len());
+        if self.source.compares_stored() {
+            alike.extend(rows.iter().map(|row| self.likeness(*row)));
+        } else {
+            let task = cx.progress("images compared", Some(self.len() as u64));
+            for some in rows.chunks(TOGETHER) {
+                cx.check()?;
+                let pixels = Vec::<f32>::try_from(&self.images(some, Device::Cpu)?.f_contiguous()?.f_reshape([-1])?)?;
+                alike.extend(pixels.chunks(pixels.len() / some.len()).map(|image| {
+                    let mut hasher = DefaultHasher::new();
+                    // One zero for both.
+                    image.iter().for_each(|x| hasher.write_u32((x + 0.0).to_bits()));
+                    hasher.finish()
+                }));
+                task.advance(some.len() as u64);
+            }
+        }
         let mut first = HashMap::new();
-        (0..self.len()).map(|row| *first.entry(self.likeness(row)).or_insert(row)).collect()
+        Ok(alike.into_iter().enumerate().map(|(row, alike)| *first.entry(alike).or_insert(row)).collect())
     }
 
     /// How many of the images are no copies of others.

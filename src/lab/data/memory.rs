@@ -91,6 +91,10 @@ impl Source for Memory {
         [self.stored[0], self.window.height, self.window.width]
     }
 
+    fn compares_stored(&self) -> bool {
+        matches!(self.pixels, StoredPixels::Bytes(_))
+    }
+
     fn likeness(&self, index: usize) -> u64 {
         let each = self.stored.iter().product::<usize>();
         let image = index * each..(index + 1) * each;

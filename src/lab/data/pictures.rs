@@ -142,6 +142,10 @@ impl<F: PictureFiles> Source for Pictures<F> {
         [3, self.side[0], self.side[1]]
     }
 
+    fn compares_stored(&self) -> bool {
+        true
+    }
+
     fn likeness(&self, index: usize) -> u64 {
         self.contents[index].likeness()
     }

@@ -33,6 +33,11 @@ pub trait Source: Send + Sync {
         hasher.finish()
     }
 
+    /// Whether images that are stored alike are alike, and others are not: of files of one folder, and of one array.
+    fn compares_stored(&self) -> bool {
+        false
+    }
+
     /// Whether a file says that image `index` is to be turned or mirrored, which `read` does not.
     fn is_to_be_turned(&self, _index: usize) -> bool {
         false

@@ -79,7 +79,8 @@ impl Model {
         };
         self.classes.get_or_init(|| noticed.0);
         self.probed.set(count);
-        self.largest_score.set(noticed.1);
+        // A number that is none is less than any.
+        self.largest_score.set(self.largest_score.get().max(noticed.1));
         for caution in noticed.2 {
             cx.warn(caution.as_str());
             self.notice(caution);

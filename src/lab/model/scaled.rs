@@ -1,5 +1,6 @@
 //! A classifier whose scores are multiplied by a number: it answers the same, and is as tolerant, whatever the number is.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use tch::Device;
@@ -45,6 +46,7 @@ impl Model {
             digest: with(self.digest),
             asks: self.sources(),
             made_by: self.made_by.map(with),
+            largest_score: Rc::new(Cell::new(by.abs() * self.largest_score.get())),
             ..self.clone()
         }
     }

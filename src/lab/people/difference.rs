@@ -1,11 +1,16 @@
 //! Whether more items, or judgements, of one set than of another say something: the interval of the difference from those of both shares
 //! (Zou and Donner 2008, Equation 2), and the level at which it would end at 0.
 
+use std::collections::BTreeSet;
+
 use super::shares::GroupShare;
 use super::two_way::Bounded;
 use super::{Judgements, Wanted};
 use crate::core::{Cautions, Cx, Result};
 use crate::estimate::tolerance::Resampling;
+
+/// Smaller levels can't be told from 0.
+const LEAST: f64 = 1e-12;
 
 /// What two shares differ by, which other workers and other items judged.
 #[derive(Debug, Clone)]
@@ -14,7 +19,7 @@ pub struct SharesApart {
     pub second: GroupShare,
     /// Of the first, less that of the second.
     pub difference: Bounded,
-    /// The probability, if the first is not larger, of a difference as large; not a number where one worker or one item judged either.
+    /// The probability, if the first is not larger, of a difference as large, 1e-12 at the least; not a number where one worker or one item judged either.
     pub p: f64,
     pub cautions: Cautions,
 }
@@ -28,7 +33,7 @@ pub enum Counted {
 }
 
 impl SharesApart {
-    /// Both sets as a whole. Who judged both is taken for two, which can make a difference look less certain than it is.
+    /// Both sets as a whole. Who judged both is taken for two.
     pub fn new(
         cx: &Cx,
         [first, second]: [&Judgements; 2],
@@ -43,8 +48,16 @@ impl SharesApart {
             };
             found.map(|mut groups| groups.swap_remove(0))
         };
+        let names: BTreeSet<&String> = first.workers.iter().collect();
+        let both = second.workers.iter().filter(|name| names.contains(name)).count();
         let (first, second) = (whole(first)?, whole(second)?);
-        let cautions = Cautions::of_each([("first", &first.cautions), ("second", &second.cautions)].into_iter());
+        let mut cautions = Cautions::of_each([("first", &first.cautions), ("second", &second.cautions)].into_iter());
+        if both > 0 {
+            cautions.add(format!(
+                "{both} workers judged both sets and count as others in each: p and interval hold where they lean the same way in both, and not where who says \
+                 one thing of the first says the other of the second"
+            ));
+        }
         let apart = first.share.value - second.share.value;
         let known = first.knows_others() && second.knows_others();
         let ends = |delta: f64| {
@@ -60,7 +73,7 @@ impl SharesApart {
                 let middle = (holds + ends) / 2.0;
                 if misses(middle) { ends = middle } else { holds = middle }
             }
-            (holds + ends) / 4.0
+            ((holds + ends) / 4.0).max(LEAST)
         };
         let p = match () {
             _ if !known || !apart.is_finite() => f64::NAN,

@@ -84,9 +84,9 @@ impl Conduct {
 /// How often each word was said of each item.
 type Votes = BTreeMap<u32, BTreeMap<u32, usize>>;
 
-fn votes_of(conducts: &[Conduct]) -> Votes {
+fn votes_of<'a>(conducts: impl Iterator<Item = &'a Conduct>) -> Votes {
     let mut votes = Votes::new();
-    for (item, word) in conducts.iter().flat_map(|conduct| &conduct.said) {
+    for (item, word) in conducts.flat_map(|conduct| &conduct.said) {
         *votes.entry(*item).or_default().entry(*word).or_default() += 1;
     }
     votes
@@ -106,10 +106,10 @@ fn others_say(votes: &Votes, item: u32, own: &[u32], at_least: usize) -> Option<
 }
 
 /// Of questions whose known answer, or what others say, is another word: how many got this one, and of how many.
-fn spoken_against(conduct: &Conduct, votes: &Votes, word: u32) -> [usize; 2] {
+fn spoken_against(conduct: &Conduct, voted: bool, votes: &Votes, word: u32) -> [usize; 2] {
     let known = conduct.known.iter().map(|(said, right)| (*said, (!right.contains(&word)).then_some(())));
     let judged = conduct.said.iter().map(|(item, said)| {
-        let others = others_say(votes, *item, &[*said], SPEAK_AGAINST);
+        let others = others_say(votes, *item, if voted { std::slice::from_ref(said) } else { &[] }, SPEAK_AGAINST);
         (*said, others.filter(|others| *others != word).map(|_| ()))
     });
     let mut found = [0, 0];
@@ -133,23 +133,30 @@ impl Rules {
     /// What the rules say of each worker's answers to questions of a kind.
     pub fn verdicts(&self, conducts: &[Conduct], kind: QuestionKind) -> Vec<Verdict> {
         let share = |[yes, of]: [usize; 2]| yes as f64 / of as f64;
-        let votes = votes_of(conducts);
         let mut verdicts: Vec<Verdict> = vec![];
         for conduct in conducts {
-            let (straight, one_button) = self.straight(conduct, &votes, kind);
             let each = [
                 (conduct.checks[1] > 0 && share(conduct.checks) < self.instructed, "instructed"),
                 (conduct.gold[1] > 0 && share(conduct.gold) < self.gold, "gold"),
                 (conduct.unanswered as f64 > self.unanswered * conduct.shown as f64, "unanswered"),
                 (conduct.median_seconds().is_some_and(|seconds| seconds < self.seconds), "seconds"),
-                (straight, "straight"),
                 (conduct.forbidden[1] > 0 && share(conduct.forbidden) > self.forbidden, "forbidden"),
             ];
             let fallen = each.into_iter().filter(|(fell, _)| *fell).map(|(_, rule)| rule).collect();
-            verdicts.push(Verdict { fallen, one_button });
+            verdicts.push(Verdict { fallen, one_button: false });
+        }
+        // Whoever is careless says nothing against others.
+        let careful = conducts.iter().zip(&verdicts).filter(|(_, verdict)| verdict.fallen.is_empty());
+        let votes = votes_of(careful.map(|(conduct, _)| conduct));
+        for (conduct, verdict) in conducts.iter().zip(&mut verdicts) {
+            let (straight, one_button) = self.straight(conduct, verdict.fallen.is_empty(), &votes, kind);
+            if straight {
+                verdict.fallen.push("straight");
+            }
+            verdict.one_button = one_button;
         }
         if self.alike < 1.0 {
-            for worker in self.alike(conducts, &votes) {
+            for worker in self.alike(conducts, &votes_of(conducts.iter())) {
                 verdicts[worker].fallen.push("alike");
             }
         }
@@ -157,14 +164,15 @@ impl Rules {
     }
 
     /// Whether somebody presses one button whatever is asked; and whether it looks so, but nothing tells.
-    fn straight(&self, conduct: &Conduct, votes: &Votes, kind: QuestionKind) -> (bool, bool) {
+    /// `voted`: whether what was said is among the votes.
+    fn straight(&self, conduct: &Conduct, voted: bool, votes: &Votes, kind: QuestionKind) -> (bool, bool) {
         let answered = conduct.answered();
         let often = |times: usize| answered >= ENOUGH && times as f64 > self.straight * answered as f64;
         let Some((button, _)) = conduct.favourite().filter(|(_, times)| often(*times)) else { return (false, false) };
         match kind.against(button as usize) {
             Against::Chance => (true, false),
             Against::Others => {
-                let [same, of] = spoken_against(conduct, votes, button);
+                let [same, of] = spoken_against(conduct, voted, votes, button);
                 (of >= DISSENTS && 2 * same > of, of < DISSENTS)
             }
             Against::Nothing => (false, false),

@@ -182,6 +182,7 @@ impl FoundTests {
         let of = [generator.name.clone(), model.name.clone()];
         let mut cautions = model.cautions();
         cautions.extend(&generator.cautions());
+        cautions.extend(&images.noticed());
         let kept = wanted.oracle.judge(cx, &images)?;
         let Self { predictions, drawn, .. } = self;
         Ok(GeneratedTests { images, predictions, drawn, target: wanted.target, kept, searched, of, cautions, digest })

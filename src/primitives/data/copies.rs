@@ -11,7 +11,8 @@ pub static COPIES: Primitive = Primitive {
     params: &[DATASET],
     options: &[],
     returns: "an array of ints, one per image",
-    notes: "Images are compared as they are stored, whatever their labels. What is learned from and tested with the same images knows them by \
+    notes: "Pixels are compared as models see them, to the last bit, whatever the labels; of a folder the files are, so that the same picture in two formats \
+            or qualities is no copy. What is learned from and tested with the same images knows them by \
             heart: leave copies out before a data set is parted, or count the tests that are there among what was learned from \
             (`train.join(test).copies()`).",
     source: "",
@@ -27,6 +28,6 @@ pub static COPIES: Primitive = Primitive {
     run: |cx, args| {
         let ds = args.object::<Dataset>("ds");
         ds.record(cx);
-        Ok(Value::ints(ds.first_alike().into_iter().map(|row| row as i64)))
+        Ok(Value::ints(ds.first_alike(cx)?.into_iter().map(|row| row as i64)))
     },
 };

@@ -63,8 +63,8 @@ pub static INTERVAL: Primitive = Primitive {
         });
         let rests_on = answers.rests_on().map(|few| {
             format!(
-                "all but {few} of {} images have one label, or one answer: the interval rests on as few, and such intervals hold the truth in 70 to 95% \
-                 of samples, which is mostly larger than those that miss it",
+                "all but {few} of {} images have one label, or one answer: such intervals hold the truth in 70 to 95% of samples, and what they miss is \
+                 mostly larger",
                 answers.images()
             )
         });

@@ -33,7 +33,7 @@ pub static DIFFERENCE: Primitive = Primitive {
     notes: "The interval holds for other workers as well as for other items: shares of items that few workers judged differ by who they were, \
             which a test that takes items for independent, such as Fisher's, mistakes for what the items are. `p` is one-sided, the \
             probability of a difference as large if the first is not larger: half of the level at which the interval would end at 0. It is \
-            () where one worker or one item judged either.",
+            () where one worker or one item judged either, and never less than 1e-12. Who judged both sets counts as another in each, which `cautions` says.",
     source: "Zou and Donner 2008, Equation 2; Owen 2007",
     examples: &[Example {
         code: "let said = |often| {\n    \

@@ -20,9 +20,9 @@ pub static CURVE: Primitive = Primitive {
             paper's. Intervals of I are of the truth, whichever is drawn, and always hold what is drawn: they invert \
             the law of the estimate, noncentral chi-square near independence (where shuffled labels say what is compatible with 0) and \
             normal with the jackknife's variance far from it. In simulations (scripts/tolerance/information.rhai) they hold the truth in 93 to 99% \
-            of samples at delta = 0.05, and in more where no answer varies, as at H(Y), or where there are few images for the classes. Fewer \
-            than (labels - 1) x (answers - 1) images are too few, and so are fewer than ten that have another label than nearly all (intervals \
-            hold the truth in 70 to 95% of samples then): the curve says so in `cautions`, with what the transcript says. Intervals of \
+            of samples at delta = 0.05, and in more at H(Y), or where there are few images for the classes. Fewer \
+            than (labels - 1) x (answers - 1) images are too few, and so are fewer than ten that have another label, or got another answer, than \
+            all the others (intervals hold the truth in 70 to 95% of samples then): the curve says so in `cautions`, with what the transcript says. Intervals of \
             the others are basic bootstrap intervals over images (all rows of an image stay together), those of the accuracy no \
             narrower than Wilson's of as many images, which hold where nearly every image is right. Where the weakest fault is not 0, the images as \
             they stand come first. `stuck` is the share of rows that are not as the objective asks and whose gradient was 0, or as good as 0, on \

@@ -163,13 +163,13 @@ pub(super) fn too_few(found: &[MeasuredPoint], images: usize) -> Option<String> 
     ))
 }
 
-/// What to say of a curve whose labels are nearly all the same.
+/// What to say of a curve with points where labels, or answers, are nearly all the same.
 pub(super) fn rests_on_few(found: &[MeasuredPoint], images: usize) -> Option<String> {
     let few = found.iter().filter_map(|found| found.rests_on).min()?;
     let points = found.iter().filter(|found| found.rests_on.is_some()).count();
     Some(format!(
-        "all but {few} of {images} images have one label, or one answer: at {points} of {} points the interval of I(T; Y) rests on as few, and such \
-         intervals hold the truth less often than they say",
+        "at {points} of {} points all but {few} or a few more of {images} images have one label, or one answer: intervals of I(T; Y) there hold the truth \
+         less often than they say, and what they miss is mostly larger",
         found.len()
     ))
 }
