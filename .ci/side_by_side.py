@@ -17,7 +17,7 @@ import time
 
 AT_ONCE = 2
 # Programs of more than half a minute on one core, the longest first; others may come in any order.
-LONG = "experiments device lessons shards registry generators resume faults silent latent damage".split()
+LONG = "device experiments shards lessons generators registry damage silent faults latent resume label golden_models".split()
 
 
 def note(folder, words):
