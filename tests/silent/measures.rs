@@ -549,4 +549,12 @@ fn what_rests_on_next_to_nothing_is_marked() {
         testgen::judged(#{ judges: [] }, f, ds.relabel(|row| 0, #{ classes: ["drawn"] }))"#,
         "a generator that takes no labels intends nothing",
     );
+    refused(
+        r#"import "std/testgen" as testgen;
+        let s = testgen::subject(#{ training: 60, steps: 2, epochs: 1, judges: 1, keepers: 1 });
+        testgen::online(s, #{ keep: s.judges })"#,
+        "can't both judge what a generator draws and teach it",
+    );
+    // Of 115 to 117 tests the fewest is not the one that bisection comes to.
+    truths(r#"import "std/faults" as faults; #{ fewest: faults::needed(0.2, 0.05, #{ enough: 0.8 }) == 115 }"#);
 }
