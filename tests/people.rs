@@ -402,6 +402,11 @@ fn a_difference_between_sets_is_not_that_of_their_workers() {
         let found = SharesApart::new(&cx, [&first, &second], &wanted, Counted::Items, &how).expect("a difference");
         of_shares += usize::from(found.p < 0.05);
         covered += usize::from(found.difference.lo <= 0.0 && found.difference.hi >= 0.0);
+        // Zou and Donner's Equation 2, of the intervals of both.
+        let (a, b, apart) = (found.first.share, found.second.share, found.difference);
+        close(apart.lo, apart.value - ((a.value - a.lo).powi(2) + (b.hi - b.value).powi(2)).sqrt(), 1e-12);
+        close(apart.hi, apart.value + ((a.hi - a.value).powi(2) + (b.value - b.lo).powi(2)).sqrt(), 1e-12);
+        assert!((found.p < 0.025) == (apart.lo > 0.0), "{}", found.p);
         let kept = |share: f64| (share * 45.0).round() as u64;
         let fisher = viva::maths::shares::fisher(kept(found.first.share.value), 45, kept(found.second.share.value), 45);
         of_fisher += usize::from(fisher.expect("a p-value") < 0.05);

@@ -1,6 +1,6 @@
 //! What a model answers to many images: scores, labels and how often it is right, in batches.
 
-use super::Model;
+use super::{Model, ONE_SCORE};
 use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, attempt, on_device, whole_columns};
 use crate::data::Dataset;
 
@@ -162,8 +162,8 @@ impl Model {
         self.check_fits(cx, set)?;
         let answers = self.predictions(cx, &Inputs::Data(set))?;
         if self.classes() == Some(1) {
-            return Err(Error::data(format!("{} has one score for an image, so its answer is always class 0: of how often that is right nothing follows", self.name))
-                .hint("two scores make two classes: model::from(|x| { let z = f.logits(x); .. })"));
+            let why = "has one score for an image, so that its answer is always class 0: how often that is right says nothing of it";
+            return Err(Error::model(format!("{} {why}", self.name)).hint(ONE_SCORE));
         }
         Ok(set.labels().iter().copied().zip(answers).collect())
     }

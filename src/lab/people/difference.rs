@@ -75,10 +75,12 @@ impl SharesApart {
             }
             ((holds + ends) / 4.0).max(LEAST)
         };
-        let p = match () {
-            _ if !known || !apart.is_finite() => f64::NAN,
-            _ if apart > 0.0 => tail(&|delta| ends(delta).0 > 0.0),
-            _ => 1.0 - tail(&|delta| ends(delta).1 < 0.0),
+        let p = if !known || !apart.is_finite() {
+            f64::NAN
+        } else if apart > 0.0 {
+            tail(&|delta| ends(delta).0 > 0.0)
+        } else {
+            1.0 - tail(&|delta| ends(delta).1 < 0.0)
         };
         Ok(Self { difference: Bounded { value: apart, lo, hi }, p, first, second, cautions })
     }

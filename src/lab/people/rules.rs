@@ -33,7 +33,7 @@ impl Default for Rules {
     }
 }
 
-/// Answers from which on one button says anything; and dissent.
+/// Answers from which on one button, or being alike, says anything; and questions that speak against it, or dissents, among them.
 const ENOUGH: usize = 10;
 const DISSENTS: usize = 5;
 
@@ -107,17 +107,13 @@ fn others_say(votes: &Votes, item: u32, own: &[u32], at_least: usize) -> Option<
 
 /// Of questions whose known answer, or what others say, is another word: how many got this one, and of how many.
 fn spoken_against(conduct: &Conduct, voted: bool, votes: &Votes, word: u32) -> [usize; 2] {
-    let known = conduct.known.iter().map(|(said, right)| (*said, (!right.contains(&word)).then_some(())));
+    let known = conduct.known.iter().map(|(said, right)| (*said, !right.contains(&word)));
     let judged = conduct.said.iter().map(|(item, said)| {
-        let others = others_say(votes, *item, if voted { std::slice::from_ref(said) } else { &[] }, SPEAK_AGAINST);
-        (*said, others.filter(|others| *others != word).map(|_| ()))
+        let own = if voted { std::slice::from_ref(said) } else { &[] };
+        (*said, others_say(votes, *item, own, SPEAK_AGAINST).is_some_and(|others| others != word))
     });
-    let mut found = [0, 0];
-    for (said, _) in known.chain(judged).filter(|(_, other)| other.is_some()) {
-        found[0] += usize::from(said == word);
-        found[1] += 1;
-    }
-    found
+    let against = known.chain(judged).filter(|(_, against)| *against);
+    [against.clone().filter(|(said, _)| *said == word).count(), against.count()]
 }
 
 /// What the rules say of one worker.

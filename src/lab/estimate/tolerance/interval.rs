@@ -41,7 +41,7 @@ pub(super) struct MeasuredPoint {
     pub labels: f64,
     /// Numbers of labels and answers that are too many for the images.
     too_many: Option<(usize, usize)>,
-    /// How few images rule the information, where labels are that unlike in number.
+    /// How few images rule the information, where nearly all have one label or one answer.
     rests_on: Option<usize>,
 }
 
