@@ -515,7 +515,7 @@ fn what_rests_on_next_to_nothing_is_marked() {
         let rows = |rare, answered| {
             let y = []; let t = [];
             for i in 0..300 { y.push(if i < rare { 1 } else { 0 }); t.push(if i < answered { 1 } else { 0 }); }
-            info::interval(y, t).cautions.filter(|c| c.contains("have one label, or one answer")).len
+            info::interval(y, t).cautions.filter(|c| c.contains("than all the others")).len
         };
         let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 }).relabel(|row| 0, #{ classes: ["a", "b"] });
         // One score leads by so much where anything is below the image's range.

@@ -61,14 +61,14 @@ pub static INTERVAL: Primitive = Primitive {
                 (labels - 1) * (answers_seen - 1)
             )
         });
-        let rests_on = answers.rests_on().map(|few| {
+        let few_differ = answers.few_differ().then(|| {
             format!(
-                "all but {few} of {} images have one label, or one answer: such intervals hold the truth in 70 to 95% of samples, and what they miss is \
-                 mostly larger",
+                "fewer than ten of {} images have another label, or another answer, than all the others: such intervals hold the truth in 70 to 95% of \
+                 samples, and what they miss is mostly larger",
                 answers.images()
             )
         });
-        let cautions: Cautions = too_few.into_iter().chain(answers.unseen()).chain(rests_on).collect();
+        let cautions: Cautions = too_few.into_iter().chain(answers.unseen()).chain(few_differ).collect();
         let float = |x: f64| Value::Float(x);
         Ok(Value::Map(BTreeMap::from([
             ("mi".to_string(), float(found.value)),

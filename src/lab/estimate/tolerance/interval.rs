@@ -41,8 +41,8 @@ pub(super) struct MeasuredPoint {
     pub labels: f64,
     /// Numbers of labels and answers that are too many for the images.
     too_many: Option<(usize, usize)>,
-    /// How few images rule the information, where nearly all have one label or one answer.
-    rests_on: Option<usize>,
+    /// Whether nearly all images have one label or one answer.
+    few_differ: bool,
 }
 
 /// The rows of a point in the form that is resampled.
@@ -138,7 +138,7 @@ pub(super) fn measures(
             entropy: found.answers,
             labels: found.labels,
             too_many: answers.too_few(),
-            rests_on: answers.rests_on(),
+            few_differ: answers.few_differ(),
         }
     };
     let mut found = vec![];
@@ -164,14 +164,15 @@ pub(super) fn too_few(found: &[MeasuredPoint], images: usize) -> Option<String> 
 }
 
 /// What to say of a curve with points where labels, or answers, are nearly all the same.
-pub(super) fn rests_on_few(found: &[MeasuredPoint], images: usize) -> Option<String> {
-    let few = found.iter().filter_map(|found| found.rests_on).min()?;
-    let points = found.iter().filter(|found| found.rests_on.is_some()).count();
-    Some(format!(
-        "at {points} of {} points all but {few} or a few more of {images} images have one label, or one answer: intervals of I(T; Y) there hold the truth \
-         less often than they say, and what they miss is mostly larger",
-        found.len()
-    ))
+pub(super) fn few_differ(found: &[MeasuredPoint], images: usize) -> Option<String> {
+    let points = found.iter().filter(|found| found.few_differ).count();
+    (points > 0).then(|| {
+        format!(
+            "at {points} of {} points fewer than ten of {images} images have another label, or another answer, than all the others: intervals of I(T; Y) \
+             there hold the truth less often than they say, and what they miss is mostly larger",
+            found.len()
+        )
+    })
 }
 
 /// The basic bootstrap interval: the estimate is as far from the truth as its replicates are from it.

@@ -150,7 +150,7 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
     if let Some(caution) = interval::too_few(&found, ids.len()) {
         cautions.add(caution);
     }
-    if let Some(caution) = interval::rests_on_few(&found, ids.len()) {
+    if let Some(caution) = interval::few_differ(&found, ids.len()) {
         cautions.add(caution);
     }
     stuck::caution(&points, axis).into_iter().for_each(|caution| cautions.add(caution));

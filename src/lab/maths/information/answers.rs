@@ -116,9 +116,9 @@ impl Answers {
         (self.images() < (labels.max(1) - 1) * (answers.max(1) - 1)).then_some((labels, answers))
     }
 
-    /// How many images rule what is estimated, where fewer than ten have another label, or another answer, than all the others: intervals then hold
-    /// the truth in 70 to 95% of samples, and what they miss is mostly larger (simulated with two classes, 150 to 3000 images).
-    pub fn rests_on(&self) -> Option<usize> {
+    /// Whether fewer than ten images have another label, or another answer, than all the others: intervals then hold the truth in 70 to 95% of
+    /// samples, and what they miss is mostly larger (simulated with two classes, 150 to 3000 images).
+    pub fn few_differ(&self) -> bool {
         const FEW: usize = 10;
         let counts = self.counts(&self.labels);
         let others = |counts: &[u32]| {
@@ -127,7 +127,7 @@ impl Answers {
         let (labels, answers) = (others(&counts.labels), others(&counts.answers));
         // Of few images most labels are few.
         let many = self.images() > 4 * FEW;
-        (!self.several() && many && labels > 0 && labels.min(answers) < FEW).then_some(labels.min(answers))
+        !self.several() && many && labels > 0 && labels.min(answers) < FEW
     }
 
     fn of_image(&self, image: usize) -> &[u32] {
