@@ -106,7 +106,7 @@ impl Step for ConvWeights {
         }
         match x.requires_grad() && grey_kernel(weight, x) {
             true => grey_conv(x, weight, bias.as_ref(), [*stride, *pad, *dilation]),
-            false => Ok(x.f_conv2d(weight, bias.as_ref(), *stride, *pad, *dilation, *groups)?),
+            false => Convolution { weight, bias: bias.as_ref(), window: self.window(), groups: *groups }.forward(x),
         }
     }
 
@@ -134,7 +134,9 @@ impl Step for ConvWeights {
     }
 
     fn unpadded(&self, x: &Tensor) -> Result<Tensor> {
-        Ok(x.f_conv2d(&self.weight, self.bias.as_ref(), self.stride, 0, self.dilation, self.groups)?)
+        let Self { weight, bias, groups, .. } = self;
+        let window = Window { pad: 0, ..self.window() };
+        Convolution { weight, bias: bias.as_ref(), window, groups: *groups }.forward(x)
     }
 
     fn gives_fresh(&self) -> bool {

@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::convolution::Convolution;
 use super::step::{Mode, Node, See, Step, detached, detached_bias, node};
 use super::text::{call, count};
 use super::{Kind, Layer, Shape, Site, join};
 use crate::core::{Error, Result, Tensor};
 use crate::model::memory_format::kernel_channels_last;
+use crate::model::shift::Window;
 use crate::model::supply::Init;
 
 #[derive(Serialize, Deserialize)]
@@ -69,7 +71,8 @@ impl Step for PatchWeights {
             ))
             .hint("load the data with `resize` or `crop`"));
         }
-        let squares = x.f_conv2d(&self.weight, self.bias.as_ref(), self.size, 0, 1, 1)?;
+        let window = Window { size: self.size, stride: self.size, pad: 0, dilation: 1, ceil: false };
+        let squares = Convolution { weight: &self.weight, bias: self.bias.as_ref(), window, groups: 1 }.forward(x)?;
         Ok(squares.f_flatten(2, -1)?.f_transpose(1, 2)?)
     }
 
