@@ -10,7 +10,8 @@ use super::discriminator::SplitPlan;
 use super::sequential::Plan;
 use super::zoo::{self, Asked};
 use super::{
-    DISCRIMINATOR, Discriminator, Generator, Judge, KEPT_BY, Network, Sequential, Split, StagedProgram, digest,
+    DISCRIMINATOR, Discriminator, Generator, Judge, KEPT_BY, Network, Sequential, Split, StagedProgram,
+    TAUGHT_TO_BE_MISREAD, digest,
 };
 use crate::core::{Cx, Digest, Error, Result};
 use crate::model::weights::{self, Contents, Weights};
@@ -172,7 +173,8 @@ fn saved(cx: &Cx, weights: Weights, name: &str, about: &serde_json::Value, asked
         None => vec![],
         Some(said) => serde_json::from_value(said.clone()).map_err(|_| damaged())?,
     };
-    let generator = Generator::of_tensors(name, network, device)?.with_keepers(kept_by);
+    let misread = about.get(TAUGHT_TO_BE_MISREAD).and_then(|said| said.as_bool()).unwrap_or(false);
+    let generator = Generator::of_tensors(name, network, device)?.with_keepers(kept_by).with_misreading(misread);
     Ok(generator.with_discriminator(judge.map(Discriminator::new)))
 }
 

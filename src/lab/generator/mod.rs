@@ -148,6 +148,7 @@ pub struct Generator {
     classifier: Option<Model>,
     /// Hashes of the classifiers that it was taught to be read by.
     kept_by: Vec<String>,
+    taught_to_be_misread: bool,
     /// The images that it draws again, where latent vectors are theirs.
     encoded: Option<Rc<Encoded>>,
     /// What was noticed of its images.
@@ -181,6 +182,7 @@ impl Generator {
             history: History::default(),
             classifier: None,
             kept_by: vec![],
+            taught_to_be_misread: false,
             encoded: None,
             cautions: Cautions::default(),
         })
@@ -242,7 +244,18 @@ impl Generator {
         Self { kept_by, ..self }
     }
 
+    /// As one that was finetuned against a classifier, or was not.
+    pub fn with_misreading(self, taught_to_be_misread: bool) -> Self {
+        Self { taught_to_be_misread, ..self }
+    }
+
+    /// Whether it was finetuned against a classifier.
+    pub fn is_taught_to_be_misread(&self) -> bool {
+        self.taught_to_be_misread
+    }
+
     /// Hashes of the classifiers that it was taught to be read by, which are no judges of what it draws.
+
     pub fn kept_by(&self) -> &[String] {
         &self.kept_by
     }
@@ -264,7 +277,9 @@ impl Generator {
             let moved = Self::new(self.name.clone(), network, device, self.digest)?;
             let moved = moved.with_discriminator(judge.transpose().map_err(fixed)?).with_history(self.history.clone());
             let (kept_by, encoded) = (self.kept_by.clone(), self.encoded.clone());
-            Ok(Self { made_by: self.made_by, kept_by, encoded, ..moved.with_classifier(classifier) })
+            let taught_to_be_misread = self.taught_to_be_misread;
+            let moved = moved.with_classifier(classifier);
+            Ok(Self { made_by: self.made_by, kept_by, taught_to_be_misread, encoded, ..moved })
         })
     }
 
@@ -477,6 +492,7 @@ pub fn digest(network: &dyn Network) -> Result<Digest> {
 const DISCRIMINATOR: &str = "discriminator";
 /// What a file calls the classifiers that its generator was taught to be read by.
 const KEPT_BY: &str = "kept_by";
+const TAUGHT_TO_BE_MISREAD: &str = "taught_to_be_misread";
 
 impl Generator {
     /// How what it draws keeps nearer to the middle than what it was trained to draw.
@@ -581,6 +597,9 @@ impl Object for Generator {
         let mut about = serde_json::json!({ "generator": about });
         if !self.kept_by.is_empty() {
             about[KEPT_BY] = serde_json::json!(self.kept_by);
+        }
+        if self.taught_to_be_misread {
+            about[TAUGHT_TO_BE_MISREAD] = true.into();
         }
         if let Some(discriminator) = &self.discriminator
             && let Some(said) = discriminator.judge().saved_as()

@@ -15,27 +15,99 @@ const MOSTLY: f64 = 0.6;
 /// By how much more another numbering must be right.
 const PLAINLY: f64 = 0.1;
 
+/// What was read.
+#[derive(Clone, Copy)]
+enum Shown<'a> {
+    Images(&'a Dataset),
+    /// What a generator of that name drew as some of so many classes, with the labels of all draws.
+    Drawn(&'a str, usize, &'a [i64]),
+}
+
+impl Shown<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Self::Images(set) => &set.name,
+            Self::Drawn(name, ..) => name,
+        }
+    }
+
+    fn classes(&self) -> usize {
+        match self {
+            Self::Images(set) => set.classes().len(),
+            Self::Drawn(_, classes, _) => *classes,
+        }
+    }
+
+    fn labels(&self) -> &[i64] {
+        match self {
+            Self::Images(set) => set.labels(),
+            Self::Drawn(.., labels) => labels,
+        }
+    }
+
+    /// How many images there are without copies, and how many of one label.
+    fn distinct(&self) -> usize {
+        match self {
+            Self::Images(set) => set.distinct(),
+            Self::Drawn(.., labels) => labels.len(),
+        }
+    }
+
+    fn distinct_of(&self, label: i64) -> usize {
+        match self {
+            Self::Images(set) => set.distinct_of(label),
+            Self::Drawn(.., labels) => labels.iter().filter(|own| **own == label).count(),
+        }
+    }
+}
+
 impl Model {
     /// What the answers to a set as it stands, each behind its label, say against the model on it.
     pub fn doubts(&self, set: &Dataset, read: &[(i64, i64)]) -> Option<String> {
-        let constant = self.one_answer(set, read).filter(|_| !set.has_arbitrary_labels());
-        match (self.doubted_numbers(set, read), constant) {
+        if set.has_arbitrary_labels() {
+            return None;
+        }
+        self.doubts_of(Shown::Images(set), read)
+    }
+
+    /// The same of what a generator draws, each answer behind the label that it was drawn as. `taught` says that the generator learned to be misread,
+    /// so that errors say nothing.
+    pub fn doubts_of_draws(
+        &self,
+        generator: &str,
+        classes: usize,
+        read: &[(i64, i64)],
+        taught: bool,
+    ) -> Option<String> {
+        let labels: Vec<i64> = read.iter().map(|(label, _)| *label).collect();
+        let shown = Shown::Drawn(generator, classes, &labels);
+        if taught { self.other_number_of_classes(shown) } else { self.doubts_of(shown, read) }
+    }
+
+    /// The same of answers that need not be to images as they stand.
+    pub fn doubted_numbers(&self, set: &Dataset, read: &[(i64, i64)]) -> Option<String> {
+        if set.has_arbitrary_labels() { None } else { self.doubted_numbers_of(Shown::Images(set), read) }
+    }
+
+    fn doubts_of(&self, set: Shown, read: &[(i64, i64)]) -> Option<String> {
+        match (self.doubted_numbers_of(set, read), self.one_answer(set, read)) {
             (Some(doubt), Some(constant)) => Some(format!("{doubt}; {constant}")),
             (doubt, constant) => doubt.or(constant),
         }
     }
 
-    /// The same of answers that need not be to images as they stand.
-    pub fn doubted_numbers(&self, set: &Dataset, read: &[(i64, i64)]) -> Option<String> {
-        if set.has_arbitrary_labels() {
-            return None;
-        }
+    fn doubted_numbers_of(&self, set: Shown, read: &[(i64, i64)]) -> Option<String> {
         let wrong = read.iter().filter(|(label, answer)| label != answer).count();
         self.other_numbering(set, read).or_else(|| self.no_better_than_guessing(set, wrong, read.len()))
     }
 
+    fn other_number_of_classes(&self, set: Shown) -> Option<String> {
+        let (answers, known) = (self.classes()?, set.classes() as i64);
+        (answers != known).then(|| format!("{} answers {answers} classes, {} has {known}", self.name, set.name()))
+    }
+
     /// Whether most images of each class get one answer, another for each class, and not their label's.
-    fn other_numbering(&self, set: &Dataset, read: &[(i64, i64)]) -> Option<String> {
+    fn other_numbering(&self, set: Shown, read: &[(i64, i64)]) -> Option<String> {
         let mut counts: BTreeMap<i64, BTreeMap<i64, usize>> = BTreeMap::new();
         for (label, answer) in read {
             *counts.entry(*label).or_default().entry(*answer).or_default() += 1;
@@ -48,6 +120,8 @@ impl Model {
         pairs.sort_by_key(|&(n, label, answer)| (Reverse(n), label != answer, label, answer));
         let (mut labelled, mut answered) = (BTreeSet::new(), BTreeSet::new());
         let (mut moved, mut right) = (0, 0);
+        let given: BTreeSet<i64> = read.iter().map(|(_, answer)| *answer).collect();
+        let mut never = vec![];
         for (n, label, answer) in pairs {
             if labelled.contains(&label) || answered.contains(&answer) {
                 continue;
@@ -56,19 +130,31 @@ impl Model {
             answered.insert(answer);
             right += n;
             let of: usize = counts[&label].values().sum();
-            moved += usize::from(
-                label != answer && n as f64 >= MOSTLY * of as f64 && set.distinct_of(label).min(of) >= OF_CLASS,
-            );
+            if label != answer && n as f64 >= MOSTLY * of as f64 && set.distinct_of(label).min(of) >= OF_CLASS {
+                moved += 1;
+                never.extend((!given.contains(&label)).then_some(label));
+            }
         }
         let n = read.len().max(1) as f64;
+        let never: Vec<String> = never.into_iter().map(|label: i64| label.to_string()).collect();
         let error = read.iter().filter(|(label, answer)| label != answer).count() as f64 / n;
         let share = right as f64 / n;
         (moved >= 2 && share - (1.0 - error) >= PLAINLY).then(|| {
+            // Under another numbering most of their numbers are answers to something.
+            if never.len() == moved {
+                return format!(
+                    "{} never answers {}, which {} of {} classes are: it may not have learned them, or number its classes otherwise",
+                    self.name,
+                    never.join(", "),
+                    moved,
+                    counts.len()
+                );
+            }
             format!(
                 "{} seems to number the classes of {} otherwise: {} of {} classes mostly get the answer of another one, by which {} of the images would be \
                  right and not {}",
                 self.name,
-                set.name,
+                set.name(),
                 moved,
                 counts.len(),
                 number(share),
@@ -78,7 +164,7 @@ impl Model {
     }
 
     /// Whether images of several classes all get one answer.
-    fn one_answer(&self, set: &Dataset, read: &[(i64, i64)]) -> Option<String> {
+    fn one_answer(&self, set: Shown, read: &[(i64, i64)]) -> Option<String> {
         let [(label, answer), rest @ ..] = read else { return None };
         let constant = rest.iter().all(|(_, other)| other == answer) && rest.iter().any(|(other, _)| other != label);
         (constant && set.distinct().min(read.len()) >= FEWEST).then(|| {
@@ -92,8 +178,8 @@ impl Model {
 
     /// What an error of `wrong` of `n` images says against the model: it is no better than that of guessing, as where model and data number their
     /// classes differently, or than that of answering the commonest class alone, or the numbers of classes differ.
-    fn no_better_than_guessing(&self, set: &Dataset, wrong: usize, n: usize) -> Option<String> {
-        let (answers, known) = (self.classes()?, set.classes().len() as i64);
+    fn no_better_than_guessing(&self, set: Shown, wrong: usize, n: usize) -> Option<String> {
+        let (answers, known) = (self.classes()?, set.classes() as i64);
         let error = wrong as f64 / n as f64;
         // A set of one class says nothing of how many there are to guess among.
         let among = if known > 1 { known.min(answers) } else { answers };
@@ -102,7 +188,7 @@ impl Model {
             return Some(format!(
                 "the error of {} on {} is {}, no better than guessing: their classes may be numbered differently, or the pixels scaled (mean, std)",
                 self.name,
-                set.name,
+                set.name(),
                 number(error)
             ));
         }
@@ -115,12 +201,12 @@ impl Model {
             return Some(format!(
                 "the error of {} on {} is {}, no better than that of always answering the commonest class, which {} of the labels are",
                 self.name,
-                set.name,
+                set.name(),
                 number(error),
                 number(share)
             ));
         }
-        (answers != known).then(|| format!("{} answers {answers} classes, {} has {known}", self.name, set.name))
+        self.other_number_of_classes(set)
     }
 
     /// What is to be said where classes that occur in the set are called otherwise than those that the model learned under the same numbers.

@@ -17,6 +17,13 @@ const SEEN: f64 = 1e-4;
 const AGREE: f64 = 0.1;
 /// How far from 1 the change may be, as such a share.
 const AS_SAID: f64 = 0.5;
+/// How far all pixels are moved, up or down by chance, besides.
+const ACROSS: [f64; 3] = [2e-3, 5e-4, 8e-3];
+/// In how many such directions, each of blocks of pixels as a grid of so many makes them.
+const DIRECTIONS: u64 = 3;
+const GRID: i64 = 8;
+/// Of the squares of what scores change there, the share that the gradient may leave out: more is no curvature.
+const LEFT_OUT: f64 = 0.15;
 
 impl Model {
     /// Whether the best score less the next one changes along its gradient as the gradient says. Images are drawn inwards and shaken, so that
@@ -32,7 +39,8 @@ impl Model {
         let shaken =
             shaken.f_sub_scalar(0.5)?.f_mul_scalar(0.04)?.f_to_device(images.device())?.f_to_kind(images.kind())?;
         let images = images.f_mul_scalar(0.7)?.f_add_scalar(0.15)?.f_add(&shaken)?;
-        match self.told_of_gradient(&images, answers) {
+        let told = self.told_of_gradient(&images, answers);
+        match told.and_then(|told| if told.is_some() { Ok(told) } else { self.told_across(&images, answers) }) {
             Ok(told) => Ok(told),
             Err(error) if error.is_interrupted() || error.is_out_of_memory() => Err(error),
             // What has no gradient, or none that can be had, is refused by name where one is asked for.
@@ -70,6 +78,84 @@ impl Model {
                 self.name
             )
         }))
+    }
+
+    /// Whether the scores change in directions that have nothing to do with the gradient as it says: of one that lacks a part, or is too short
+    /// to be followed, all that lies along it may be right.
+    fn told_across(&self, images: &Tensor, answers: &Tensor) -> Result<Option<String>> {
+        let best = answers.f_topk(2, 1, true, true)?.1;
+        let lead = |images: &Tensor| -> Result<Tensor> {
+            let scores = self.logits(images)?.f_to_kind(Kind::Double)?.f_gather(1, &best, false)?;
+            Ok(scores.f_select(1, 0)?.f_sub(&scores.f_select(1, 1)?)?)
+        };
+        let leaf = images.f_detach_copy()?.f_set_requires_grad(true)?;
+        let (here, gradient) = tch::with_grad(|| -> Result<(Tensor, Tensor)> {
+            let here = lead(&leaf)?;
+            let found = gradients(&self.name, &here.f_sum(Kind::Double)?, &[&leaf], Graph::Free)?;
+            Ok((here.f_detach()?, found[0].f_to_kind(Kind::Double)?))
+        })?;
+        let [_, _, height, width] = images.size()[..] else { return Ok(None) };
+        let directions = (0..DIRECTIONS).map(|k| -> Result<Tensor> {
+            let mut size = images.size();
+            (size[2], size[3]) = (height.min(GRID), width.min(GRID));
+            let signs = with_stream(OWN, 2 + k, || Tensor::f_rand(&size, (Kind::Float, Device::Cpu)))?;
+            let signs = signs.f_sub_scalar(0.5)?.f_sign()?.f_upsample_nearest2d([height, width], None, None)?;
+            Ok(signs.f_to_device(images.device())?.f_to_kind(images.kind())?)
+        });
+        let directions = directions.collect::<Result<Vec<_>>>()?;
+        let numbers = |tensor: &Tensor| -> Result<Vec<f64>> { Ok(Vec::try_from(&tensor.f_to_device(Device::Cpu)?)?) };
+        let (here, largest) = (numbers(&here)?, answers.f_abs()?.f_max()?.f_double_value(&[])?);
+        let said = directions.iter().map(|direction| {
+            numbers(&gradient.f_mul(direction)?.f_flatten(1, -1)?.f_sum_dim_intlist(
+                [1i64].as_slice(),
+                false,
+                Kind::Double,
+            )?)
+        });
+        let said = said.collect::<Result<Vec<_>>>()?;
+        // Of images whose scores change by enough to be seen, and alike there and back, the share of it that the gradient leaves out; else NaN.
+        let left_out = |by: f64| -> Result<Vec<f64>> {
+            let mut sums = vec![[0.0; 3]; here.len()];
+            for (direction, said) in directions.iter().zip(&said) {
+                let shift = direction.f_mul_scalar(by)?;
+                let asked = |images: Tensor| tch::no_grad(|| numbers(&lead(&images)?));
+                let (there, back) = (asked(images.f_add(&shift)?)?, asked(images.f_sub(&shift)?)?);
+                for (i, [changed, missing, bent]) in sums.iter_mut().enumerate() {
+                    let change = (there[i] - back[i]) / 2.0;
+                    *changed += change * change;
+                    *missing += (change - by * said[i]).powi(2);
+                    *bent += (there[i] + back[i] - 2.0 * here[i]).powi(2);
+                }
+            }
+            let least = DIRECTIONS as f64 * (SEEN * largest).powi(2);
+            let of = |[changed, missing, bent]: [f64; 3]| {
+                if changed > least && bent <= AGREE * changed { missing / changed } else { f64::NAN }
+            };
+            Ok(sums.into_iter().map(of).collect())
+        };
+        let mut least = vec![f64::NAN; here.len()];
+        for by in ACROSS {
+            for (least, share) in least.iter_mut().zip(left_out(by)?) {
+                *least = least.min(share);
+            }
+            if 2 * least.iter().filter(|share| **share <= LEFT_OUT).count() >= least.len() {
+                return Ok(None);
+            }
+        }
+        least.retain(|share| share.is_finite());
+        let otherwise = least.iter().filter(|share| **share > LEFT_OUT).count();
+        if 2 * least.len() < here.len() || 2 * otherwise <= least.len() {
+            return Ok(None);
+        }
+        least.sort_by(f64::total_cmp);
+        Ok(Some(format!(
+            "scores of {} change across its gradient where it says that they don't ({otherwise} of {} images; it leaves out {}% of the change): a part of it is \
+             missing, or it is too short, and where searches go along it what they leave right says nothing of what {} bears",
+            self.name,
+            least.len(),
+            significant(100.0 * least[least.len() / 2], 2),
+            self.name
+        )))
     }
 
     fn told_of_gradient(&self, images: &Tensor, answers: &Tensor) -> Result<Option<String>> {
@@ -187,9 +273,12 @@ mod tests {
             |scores| (scores * 20.0).softmax(1, Kind::Float),
             |scores| scores.log_softmax(1, Kind::Float),
         ];
-        // The same numbers, of which the gradient is turned, or ten times as long.
-        let wrong: [fn(Tensor) -> Tensor; 2] =
-            [|scores| scores.detach() * 2.0 - scores, |scores| &scores * 10.0 - scores.detach() * 9.0];
+        // The same numbers, of which the gradient is turned, ten times as long, or a fiftieth.
+        let wrong: [fn(Tensor) -> Tensor; 3] = [
+            |scores| scores.detach() * 2.0 - scores,
+            |scores| &scores * 10.0 - scores.detach() * 9.0,
+            |scores| &scores * 0.02 + scores.detach() * 0.98,
+        ];
         for seed in 0..20 {
             let grey = with_stream(seed as u64, 1, || Tensor::rand([8, 1, 8, 8], (Kind::Float, Device::Cpu)));
             for images in [grey.round(), grey] {
@@ -205,6 +294,30 @@ mod tests {
         // Where pixels are not in [0, 1] nothing is known of where they may be.
         let images = Tensor::ones([2, 1, 8, 8], (Kind::Float, Device::Cpu));
         assert!(told(wrong[0], &(images * 2.0), 1).is_none());
+    }
+
+    /// Of which one half of the pixels has no gradient.
+    struct Masked(Net);
+
+    impl Network for Masked {
+        fn forward(&self, images: &Tensor) -> Result<Tensor> {
+            let halves = [images.narrow(3, 0, 4), images.narrow(3, 4, 4).detach()];
+            self.0.forward(&Tensor::cat(&halves, 3))
+        }
+    }
+
+    #[test]
+    fn a_gradient_that_lacks_half_of_the_pixels_is_told() {
+        for seed in 0..20u64 {
+            let draw = |shape: &[i64], scale: f64| Tensor::randn(shape, (Kind::Float, Device::Cpu)) * scale;
+            let weights = with_stream(seed, 0, || [draw(&[4, 1, 3, 3], 0.5), draw(&[4 * 16, 5], 1.0)]);
+            let net = Net { weights, end: |scores| scores };
+            let model = Model::new("net", Box::new(Masked(net)), Digest::of(b"net"));
+            let images = with_stream(seed, 1, || Tensor::rand([8, 1, 8, 8], (Kind::Float, Device::Cpu)));
+            let answers = tch::no_grad(|| model.logits(&images)).expect("scores").to_kind(Kind::Double);
+            let told = model.slope_of_gradient(&images, &answers).expect("an answer").unwrap_or_default();
+            assert!(told.contains("a part of it is missing"), "{seed}: {told:?}");
+        }
     }
 
     /// Two channels as a normalisation over them sees them: which is the larger, unless they are nearly equal.

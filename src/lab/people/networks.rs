@@ -1,11 +1,16 @@
 //! Networks against people: how well networks stand in for people who judge whether tests keep their labels.
 
+use std::collections::HashSet;
+
+use tch::{Device, Kind};
+
 use super::oracle::verdicts;
 use super::{QuestionKind, TaskAnswers};
 use crate::core::{Cautions, Cx, Error, Result};
 use crate::data::Dataset;
 use crate::maths::shares::CountedShare;
 use crate::model::{Inputs, Model};
+use crate::search::reads_nothing;
 
 /// The items of a task of which people say whether they keep their label, as networks see them.
 pub struct JudgedImages {
@@ -69,12 +74,60 @@ impl JudgedImages {
     }
 }
 
-/// Whether more than half of the networks read an image as its label says.
-pub fn networks_keep(cx: &Cx, judges: &[&Model], set: &Dataset) -> Result<Vec<bool>> {
+/// Networks are refused where one of them would count twice.
+pub fn check_networks(judges: &[&Model]) -> Result<()> {
+    for (i, judge) in judges.iter().enumerate() {
+        if judges[..i].iter().any(|other| other.answers_as(judge)) {
+            return Err(Error::argument(format!("`judges` has {} twice, which would count double", judge.name)));
+        }
+    }
+    Ok(())
+}
+
+/// Tests that people saw are refused among those that they are said not to have seen; at 8 bits, as they saw them.
+pub fn check_unseen(cx: &Cx, others: &Dataset, seen: &Dataset) -> Result<()> {
+    let pictures = |set: &Dataset| -> Result<Vec<Vec<u8>>> {
+        const AT_ONCE: usize = 256;
+        let mut all = vec![];
+        for from in (0..set.len()).step_by(AT_ONCE) {
+            cx.check()?;
+            let rows: Vec<usize> = (from..(from + AT_ONCE).min(set.len())).collect();
+            let images = set.images(&rows, Device::Cpu)?.f_mul_scalar(255.0)?.f_round()?.f_clamp(0.0, 255.0)?;
+            for image in images.f_to_kind(Kind::Uint8)?.f_flatten(1, -1)?.f_unbind(0)? {
+                all.push(Vec::<u8>::try_from(&image)?);
+            }
+        }
+        Ok(all)
+    };
+    if others.shape() != seen.shape() {
+        return Ok(());
+    }
+    let known: HashSet<Vec<u8>> = pictures(seen)?.into_iter().collect();
+    match pictures(others)?.iter().filter(|picture| known.contains(*picture)).count() {
+        0 => Ok(()),
+        n => Err(Error::data(format!("{n} of the {} `others` are among the tests that people saw", others.len()))
+            .hint("`others` are those that nobody was asked about: tests.images.select([..]) of the other rows")),
+    }
+}
+
+/// Whether more than half of the networks read an image as its label says, and what their answers say against them.
+pub fn networks_keep(cx: &Cx, judges: &[&Model], set: &Dataset, cautions: &mut Cautions) -> Result<Vec<bool>> {
     let mut votes = vec![0usize; set.len()];
     for judge in judges {
         judge.check_fits(cx, set)?;
         let answers = judge.predictions(cx, &Inputs::Data(set))?;
+        let read: Vec<(i64, i64)> = set.labels().iter().copied().zip(answers.iter().copied()).collect();
+        let wrong = read.iter().all(|(label, answer)| label != answer);
+        let doubt = match wrong && set.len() >= 5 {
+            true => Some(format!(
+                "{} reads none of the {} tests as they were drawn: it may number its classes otherwise, or they were made for it, which then gets \
+                 them wrong by definition and is no judge of them",
+                judge.name,
+                set.len()
+            )),
+            false => judge.doubts(set, &read).or_else(|| reads_nothing(judge, set, &answers)),
+        };
+        doubt.into_iter().for_each(|doubt| cautions.add(doubt));
         for ((votes, answer), label) in votes.iter_mut().zip(answers).zip(set.labels()) {
             *votes += usize::from(answer == *label);
         }

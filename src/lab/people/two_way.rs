@@ -90,12 +90,14 @@ impl TwoWaySpread {
         Bounded { value, lo, hi }
     }
 
-    /// The interval of a measure of agreement, which is 1 at most; not known where nothing varied, which does not say that nothing would.
+    /// The interval of a measure of agreement, which lies between -1 and 1; not known where nothing but rounding varied, which does not say that
+    /// nothing would.
     pub fn agreement(&self, value: f64, delta: f64) -> Bounded {
-        let reach = match self.variance > 0.0 {
+        let reach = match self.variance > 1e-18 {
             true => self.reach(delta).map_or(f64::NAN, |reach| reach * self.variance.sqrt()),
             false => f64::NAN,
         };
-        Bounded { value, lo: value - reach, hi: if reach.is_nan() { f64::NAN } else { (value + reach).min(1.0) } }
+        let within = |end: f64| if end.is_nan() { end } else { end.clamp(value.min(-1.0), 1.0) };
+        Bounded { value, lo: within(value - reach), hi: within(value + reach) }
     }
 }

@@ -42,6 +42,8 @@ pub struct LabelDraws {
     pub seconds: f64,
     /// How often the classifier gave each class among the images that were drawn, but those that a search took to where it gives none.
     pub answers: Vec<u64>,
+    /// How often it gave each class among them as they were drawn, before any search.
+    pub read: Vec<u64>,
 }
 
 impl LabelDraws {
@@ -94,7 +96,15 @@ pub(super) struct LabelTurn {
 impl LabelTurn {
     pub fn new(generator: &Generator, label: i64, classes: usize) -> Self {
         let most = generator.encoded().map_or(usize::MAX, |encoded| encoded.count(label));
-        let of = LabelDraws { label, tests: 0, draws: 0, enough: false, seconds: 0.0, answers: vec![0; classes] };
+        let of = LabelDraws {
+            label,
+            tests: 0,
+            draws: 0,
+            enough: false,
+            seconds: 0.0,
+            answers: vec![0; classes],
+            read: vec![0; classes],
+        };
         Self { of, most, began: Instant::now() }
     }
 
@@ -103,6 +113,11 @@ impl LabelTurn {
         let draws = wanted.draws.min(self.most);
         let enough = self.of.tests >= wanted.n || self.of.draws >= draws;
         (!enough && !self.late(wanted)).then(|| batch.min(draws - self.of.draws))
+    }
+
+    /// Takes down what the classifier answers to images as they were drawn.
+    pub fn note(&mut self, answers: &[i64]) {
+        answers.iter().filter_map(|&answer| usize::try_from(answer).ok()).for_each(|answer| self.of.read[answer] += 1);
     }
 
     /// Whether the time is up.
@@ -185,8 +200,26 @@ impl FoundTests {
         cautions.extend(&images.noticed());
         let kept = wanted.oracle.judge(cx, &images)?;
         let Self { predictions, drawn, .. } = self;
+        let read = drawn.iter().flat_map(|of| {
+            let of_class = |(class, n): (usize, &u64)| std::iter::repeat_n((of.label, class as i64), *n as usize);
+            of.read.iter().enumerate().flat_map(of_class)
+        });
+        if let Some(doubt) = misread_throughout(generator, model, &read.collect::<Vec<_>>()) {
+            cautions.add(doubt);
+        }
         Ok(GeneratedTests { images, predictions, drawn, target: wanted.target, kept, searched, of, cautions, digest })
     }
+}
+
+/// What the answers to what a generator draws, each behind its label, say against the classifier, so that tests are of pixels or numbers that
+/// it was not made for.
+pub(super) fn misread_throughout(generator: &Generator, model: &Model, read: &[(i64, i64)]) -> Option<String> {
+    let classes = match generator.encoded() {
+        Some(encoded) => encoded.classes().len(),
+        None => usize::try_from(generator.classes()?).ok()?,
+    };
+    let doubt = model.doubts_of_draws(&generator.name, classes, read, generator.is_taught_to_be_misread());
+    doubt.map(|doubt| format!("{doubt}; tests may be of that alone"))
 }
 
 /// Draws images of each label and keeps those that the classifier gets wrong (as the target), until there are enough, the draws are used
@@ -204,9 +237,11 @@ pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &W
             let given = latents.f_new_full([count as i64], label, (tch::Kind::Int64, latents.device()))?;
             let (images, answers) = tch::no_grad(|| {
                 let images = generator.images(&latents, Some(&given))?;
-                let answers: Vec<_> = model.answers(&images)?.into_iter().map(Some).collect();
+                let answers = model.answers(&images)?;
                 Ok::<_, Error>((images, answers))
             })?;
+            turn.note(&answers);
+            let answers: Vec<_> = answers.into_iter().map(Some).collect();
             let test = |i: usize| answers[i].is_some_and(|answer| wanted.met(label, answer));
             task.advance(found.add(&mut turn, wanted, &images, &answers, test)? as u64);
         }

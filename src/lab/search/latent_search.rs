@@ -61,7 +61,8 @@ pub fn latent_search(
                     task.note(&format!("label {label}: {tests} of {count} starts"))
                 })
             })?;
-            let Ends { images, answers, met } = ends;
+            let Ends { images, read, answers, met } = ends;
+            turn.note(&read);
             task.advance(found.add(&mut turn, wanted, &images, &answers, |i| met[i])? as u64);
         }
         found.end(turn);
@@ -73,6 +74,8 @@ pub fn latent_search(
 /// What became of every start: its image when it was first a test, or its last one.
 struct Ends {
     images: Tensor,
+    /// What the classifier answers to the starts.
+    read: Vec<i64>,
     /// None where it was taken to where there are no finite scores.
     answers: Vec<Option<i64>>,
     met: Vec<bool>,
@@ -93,7 +96,8 @@ impl LatentBatch<'_> {
         let [c, h, w] = self.generator.image_shape()?;
         let count = starts.size()[0];
         let images = Tensor::f_zeros([count, c, h, w], (Kind::Float, Device::Cpu))?;
-        let mut ends = Ends { images, answers: vec![None; count as usize], met: vec![false; count as usize] };
+        let mut ends =
+            Ends { images, read: vec![], answers: vec![None; count as usize], met: vec![false; count as usize] };
         let mut left: Vec<i64> = (0..count).collect();
         let (mut start, mut z) = (starts.shallow_clone(), starts.shallow_clone());
         let mut u = match self.how.noise {
@@ -134,6 +138,9 @@ impl LatentBatch<'_> {
                     self.label
                 ))
                 .hint("look at g.sample(): what it draws, or how a classifier answers, is broken"));
+            }
+            if t == 0 {
+                ends.read = found.clone();
             }
             let intended = |i: usize| kept[i] == self.label && there[i] == self.label;
             let met = |i: usize| sound[i] && self.wanted.met(self.label, found[i]) && intended(i);

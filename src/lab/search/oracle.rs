@@ -94,9 +94,13 @@ impl Oracle {
             Some(witnesses) => (witnesses.keeps(cx, images)?, witnesses.cautions()),
             None => {
                 let opinions = self.models.iter().map(|model| model.predictions(cx, &Inputs::Data(images)));
-                let most = self.most(&opinions.collect::<Result<Vec<_>>>()?, images.labels());
+                let opinions = opinions.collect::<Result<Vec<_>>>()?;
+                let most = self.most(&opinions, images.labels());
                 let mut noticed = Cautions::default();
-                self.models.iter().for_each(|model| noticed.extend(&model.cautions()));
+                for (model, read) in self.models.iter().zip(&opinions) {
+                    noticed.extend(&model.cautions());
+                    reads_nothing(model, images, read).into_iter().for_each(|caution| noticed.add(caution));
+                }
                 (most.into_iter().map(Some).collect(), noticed)
             }
         };
@@ -106,6 +110,25 @@ impl Oracle {
         }
         Ok(Some(KeptLabels { kept, judged_by: self.judged_by(), cautions }))
     }
+}
+
+/// What is to be said of a judge that gives one answer to all of several tests: of other images it may say the same.
+pub fn reads_nothing(judge: &Model, tests: &Dataset, read: &[i64]) -> Option<String> {
+    const FEWEST: usize = 5;
+    let [first, rest @ ..] = read else { return None };
+    let constant = read.len() >= FEWEST && rest.iter().all(|answer| answer == first);
+    let labels = tests.labels();
+    let of_one = labels.iter().all(|label| *label == labels[0]);
+    constant.then(|| {
+        let why = match of_one {
+            true if labels[0] == *first => {
+                "tests of one label don't tell whether it reads them: draw some of others too"
+            }
+            true => "it may number its classes otherwise, or read nothing",
+            false => "it reads nothing of them",
+        };
+        format!("{} answers class {first} to all {} tests: {why}", judge.name, read.len())
+    })
 }
 
 /// Which tests still show what they were drawn as, and who says so.

@@ -7,6 +7,7 @@ use rand::Rng;
 use serde_json::json;
 use tch::{Device, Kind};
 
+use super::generated::misread_throughout;
 use super::measure::Measure;
 use super::oracle::{KeptLabels, Oracle, counted, kept_field, kept_json, kept_words};
 use super::{Densities, Examination, Search, Transcript};
@@ -67,6 +68,8 @@ pub struct PerturbedTests {
     /// Which tests the oracle still reads as they were drawn, if there is one.
     pub kept: Option<KeptLabels>,
     of: [String; 2],
+    /// What the answers to all that was drawn say against the classifier.
+    doubt: Option<String>,
 }
 
 /// Parts of the stream that targets are drawn from.
@@ -109,9 +112,9 @@ pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Pert
         images = Some(set);
     }
     debug_assert_eq!(n, transcript.len());
-    let Chosen { seeds, places, drawn, misread, rejected, .. } = chosen;
+    let Chosen { seeds, places, drawn, misread, rejected, doubt, .. } = chosen;
     let of = [generator.name.clone(), model.name.clone()];
-    Ok(PerturbedTests { transcript, seeds, places, images, drawn, misread, rejected, kept, of })
+    Ok(PerturbedTests { transcript, seeds, places, images, drawn, misread, rejected, kept, of, doubt })
 }
 
 /// Seeds that are worth changing.
@@ -122,6 +125,7 @@ struct Chosen {
     drawn: usize,
     misread: usize,
     rejected: usize,
+    doubt: Option<String>,
 }
 
 fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, classes: i64) -> Result<Chosen> {
@@ -129,6 +133,7 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
     let batch = generator.batch_size(cx)?;
     let (mut images, mut latents, mut asked, mut labels, mut targets) = (vec![], vec![], vec![], vec![], vec![]);
     let (mut places, mut drawn, mut misread, mut rejected) = (vec![], 0, 0, 0);
+    let mut answers = vec![];
     let draws = generator.encoded().map_or(how.draws, |encoded| how.draws.min(encoded.len()));
     while labels.len() < how.n && drawn < draws {
         cx.check()?;
@@ -144,6 +149,9 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
         // Where nothing says what an image shows, the classifier is taken to be right to begin with.
         let said = generator.classes().is_some() || generator.encoded().is_some();
         let intended: Vec<i64> = if said { of.clone() } else { read.clone() };
+        if said {
+            answers.extend(of.iter().copied().zip(read.iter().copied()));
+        }
         let shown = how.oracle.accepts(cx, &pictures, &intended)?;
         let mut rows = vec![];
         let before = labels.len();
@@ -194,7 +202,8 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
     if generator.classes().is_none() && generator.encoded().is_none() {
         seeds = seeds.relabelled(labels, None)?;
     }
-    Ok(Chosen { seeds, places, targets, drawn, misread, rejected })
+    let doubt = misread_throughout(generator, model, &answers);
+    Ok(Chosen { seeds, places, targets, drawn, misread, rejected, doubt })
 }
 
 impl PerturbedTests {
@@ -206,6 +215,7 @@ impl PerturbedTests {
 
     fn cautions(&self) -> Cautions {
         let mut cautions = self.transcript.of.cautions.clone();
+        self.doubt.iter().for_each(|doubt| cautions.add(doubt.clone()));
         self.kept.iter().for_each(|judged| cautions.extend(&judged.cautions));
         cautions
     }

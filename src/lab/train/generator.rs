@@ -711,7 +711,9 @@ impl GeneratorTraining<'_> {
             _ => None,
         };
         let generator = generator.with_discriminator(Some(Discriminator::new(judge)));
-        Ok(generator.with_history(history).with_classifier(classifier).with_keepers(self.settings.kept_by.clone()))
+        let generator = generator.with_history(history).with_classifier(classifier);
+        let generator = generator.with_keepers(self.settings.kept_by.clone());
+        Ok(generator.with_misreading(self.settings.attack.is_some()))
     }
 
     fn diverged(&mut self, step: u64, what: &str) -> Result<Error> {

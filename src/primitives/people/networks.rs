@@ -7,7 +7,9 @@ use super::{DELTA, insert, known};
 use crate::core::{Cautions, Cx, Error, Result, Value};
 use crate::data::Dataset;
 use crate::model::Model;
-use crate::people::{Bounded, PeopleOracle, TaskAnswers, beside, networks_keep, prediction_powered};
+use crate::people::{
+    Bounded, PeopleOracle, TaskAnswers, beside, check_networks, check_unseen, networks_keep, prediction_powered,
+};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 use crate::search::Witnesses;
 
@@ -65,10 +67,13 @@ pub static NETWORKS: Primitive = Primitive {
         let channels = others.as_ref().map(|set| set.shape()[0] as i64).or(judges.channels());
         let channels = channels.and_then(|channels| usize::try_from(channels).ok()).filter(|n| [1, 3].contains(n));
         let images = answers.judged_images(cx, channels)?;
-        let said = judges.keep(cx, &images.set)?;
-        let (images, said) = images.known(said)?;
+        if let Some(others) = &others {
+            check_unseen(cx, others, &images.set)?;
+        }
         let mut cautions = answers.cautions.clone();
         cautions.extend(&judges.cautions());
+        let said = judges.keep(cx, &images.set, &mut cautions)?;
+        let (images, said) = images.known(said)?;
         if images.unjudged > 0 {
             cautions.add(format!(
                 "{} items of the task are not judged, or their seeds were refused, and are not compared",
@@ -90,9 +95,9 @@ pub static NETWORKS: Primitive = Primitive {
         if let Some(others) = others {
             let numbers =
                 |verdicts: &[bool]| verdicts.iter().map(|kept| f64::from(u8::from(*kept))).collect::<Vec<f64>>();
-            let far = judges.keep(cx, &others)?.into_iter().collect::<Option<Vec<bool>>>().ok_or_else(|| {
-                Error::data("the others did not judge all of `others`").hint("networks judge any image")
-            })?;
+            let far = judges.keep(cx, &others, &mut cautions)?.into_iter().collect::<Option<Vec<bool>>>().ok_or_else(
+                || Error::data("the others did not judge all of `others`").hint("networks judge any image"),
+            )?;
             let powered = prediction_powered(
                 &numbers(&found.people),
                 &numbers(&found.networks),
@@ -131,7 +136,11 @@ impl Judges {
         };
         match value {
             Value::Array(values) if values.is_empty() => Err(Error::argument("`judges` is an empty array")),
-            Value::Array(values) => Ok(Self::Networks(values.iter().map(judge).collect::<Result<_>>()?)),
+            Value::Array(values) => {
+                let models = values.iter().map(judge).collect::<Result<Vec<_>>>()?;
+                check_networks(&models.iter().map(|model| &**model).collect::<Vec<_>>())?;
+                Ok(Self::Networks(models))
+            }
             one => Ok(Self::Networks(vec![judge(one)?])),
         }
     }
@@ -144,11 +153,11 @@ impl Judges {
         }
     }
 
-    fn keep(&self, cx: &Cx, set: &Dataset) -> Result<Vec<Option<bool>>> {
+    fn keep(&self, cx: &Cx, set: &Dataset, cautions: &mut Cautions) -> Result<Vec<Option<bool>>> {
         match self {
             Self::Networks(models) => {
                 let models: Vec<&Model> = models.iter().map(|model| &**model).collect();
-                Ok(networks_keep(cx, &models, set)?.into_iter().map(Some).collect())
+                Ok(networks_keep(cx, &models, set, cautions)?.into_iter().map(Some).collect())
             }
             Self::People(people) => people.keeps(cx, set),
         }

@@ -22,9 +22,10 @@ pub static DIFFERENCE: Primitive = Primitive {
             axis from the first to the last of these. In each sample of the bootstrap the same images are drawn for both, so that images which \
             are hard for both widen no interval: that two curves' own bands overlap does not say that the models are alike. An interval is as far \
             from the curves' difference as samples are from their mean; that of the accuracy is no narrower than the one of Agresti and Min, which holds \
-            where hardly an image differs, and I(T; Y) has none where no sample differs. Each interval holds with probability 1 - delta by itself; \
+            where hardly an image differs. That of I(T; Y) is no narrower than the jackknife's over images, which holds where images are few beside \
+            cells of labels and answers, and there is none where no sample differs. Each interval holds with probability 1 - delta by itself; \
             `area` is the one number to decide by, chosen before looking. Curves of other images, units or estimates are refused.",
-    source: "Efron and Tibshirani 1993, Chapters 8 and 13; Galloway, Golubeva and Taylor 2018, Section 3 for the gaps; Agresti and Min 2005 for the accuracy",
+    source: "Efron and Tibshirani 1993, Chapters 8 and 13; Galloway, Golubeva and Taylor 2018, Section 3 for the gaps; Agresti and Min 2005 for the accuracy; Quenouille 1956",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 120, size: 16, seed: 1 });\n\
                let curve = |epochs| tolerance::measure(\n    \

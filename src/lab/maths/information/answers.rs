@@ -212,6 +212,23 @@ impl Answers {
         estimate
     }
 
+    /// How far the estimate, before it is bounded, moves where each image is left out, in bits, by the number of the image's place: what a jackknife
+    /// of several estimates on the same images adds up (Quenouille 1956).
+    pub fn left_out(&self, estimator: Estimator) -> Vec<f64> {
+        let counts = self.counts(&self.labels);
+        if self.several() || estimator != Estimator::Corrected {
+            return self.plugin_left_out(&counts, &self.labels).1.into_iter().map(|moved| moved / LN_2).collect();
+        }
+        let harmonic = Harmonic::up_to(self.answers.len().max(1));
+        let cells = counts.moved_by_cell(&harmonic);
+        let place = |label: u32, answer: u32| {
+            cells
+                .binary_search_by_key(&(label, answer), |(cell, _)| (cell.label, cell.answer))
+                .map_or(0.0, |i| cells[i].1)
+        };
+        self.labels.iter().zip(&self.answers).map(|(&label, &answer)| place(label, answer) / LN_2).collect()
+    }
+
     #[allow(clippy::too_many_arguments)]
     fn known(
         &self,
@@ -280,6 +297,14 @@ impl Answers {
     /// The jackknife over images, all answers to an image together (Quenouille 1956).
     fn jackknifed(&self, counts: &Counts, labels: &[u32]) -> Corrected {
         let n = self.images() as f64;
+        let (plugin, moved) = self.plugin_left_out(counts, labels);
+        let mean = moved.iter().sum::<f64>() / n;
+        let squares = moved.iter().map(|moved| moved * moved).sum::<f64>();
+        Corrected { value: plugin - (n - 1.0) * mean, variance: ((n - 1.0) / n * (squares - n * mean * mean)).max(0.0) }
+    }
+
+    /// The plug-in estimate in nats, and how far it moves where each image is left out with all answers to it.
+    fn plugin_left_out(&self, counts: &Counts, labels: &[u32]) -> (f64, Vec<f64>) {
         let (k, rows) = (self.classes as u64, self.answers.len() as f64);
         let key = |label: u32, answer: u32| u64::from(label) * k + u64::from(answer);
         let of_cell = |label: u32, answer: u32| {
@@ -292,9 +317,8 @@ impl Answers {
         // I = ln N + (sum of joint - of labels - of answers) / N, each of x ln x.
         let joint = of_cells - total(&counts.labels) - total(&counts.answers);
         let plugin = rows.ln() + joint / rows;
-        let (mut sum, mut squares) = (0.0, 0.0);
         let mut own = vec![];
-        for (image, &label) in labels.iter().enumerate() {
+        let mut moved = |(image, &label): (usize, &u32)| {
             own.clear();
             own.extend_from_slice(self.of_image(image));
             own.sort_unstable();
@@ -306,15 +330,10 @@ impl Answers {
                 without += less(of_cell(label, same[0]), by) - less(counts.answers[same[0] as usize], by);
             }
             let left = rows - lost;
-            let value = if left > 0.0 { left.ln() + without / left } else { 0.0 };
-            sum += value;
-            squares += (value - plugin).powi(2);
-        }
-        let mean = sum / n;
-        Corrected {
-            value: n * plugin - (n - 1.0) * mean,
-            variance: ((n - 1.0) / n * (squares - n * (mean - plugin).powi(2))).max(0.0),
-        }
+            (if left > 0.0 { left.ln() + without / left } else { 0.0 }) - plugin
+        };
+        let moved = labels.iter().enumerate().map(&mut moved).collect();
+        (plugin, moved)
     }
 }
 
@@ -342,27 +361,35 @@ impl Counts {
     /// H(Y) + H(T) - H(Y, T), each as Chao, Wang and Jost estimate it.
     fn by_species(&self, harmonic: &Harmonic, varied: bool) -> Corrected {
         let joint = self.cells.iter().map(|cell| cell.rows);
+        let value =
+            entropy(seen(&self.labels), harmonic) + entropy(seen(&self.answers), harmonic) - entropy(joint, harmonic);
         if !varied {
-            let value = entropy(seen(&self.labels), harmonic) + entropy(seen(&self.answers), harmonic)
-                - entropy(joint, harmonic);
             return Corrected { value, variance: f64::NAN };
         }
-        let of_labels = Entropy::of(seen(&self.labels), harmonic);
-        let of_answers = Entropy::of(seen(&self.answers), harmonic);
-        let of_both = Entropy::of(joint, harmonic);
-        let value = of_labels.value + of_answers.value - of_both.value;
         let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
-        for cell in &self.cells {
-            let without = of_labels.without(self.labels[cell.label as usize], harmonic)
-                + of_answers.without(self.answers[cell.answer as usize], harmonic)
-                - of_both.without(cell.rows, harmonic)
-                - value;
+        for (cell, moved) in self.moved_by_cell(harmonic) {
             let rows = f64::from(cell.rows);
             n += rows;
-            sum += rows * without;
-            squares += rows * without * without;
+            sum += rows * moved;
+            squares += rows * moved * moved;
         }
-        Corrected { value, variance: ((n - 1.0) / n * (squares - sum * sum / n)).max(0.0) }
+        let variance = ((n - 1.0) / n * (squares - sum * sum / n)).max(0.0);
+        Corrected { value, variance }
+    }
+
+    /// How far H(Y) + H(T) - H(Y, T), as Chao, Wang and Jost estimate it, moves where an image of each cell is left out, in nats.
+    fn moved_by_cell(&self, harmonic: &Harmonic) -> Vec<(&JointCount, f64)> {
+        let of_labels = Entropy::of(seen(&self.labels), harmonic);
+        let of_answers = Entropy::of(seen(&self.answers), harmonic);
+        let of_both = Entropy::of(self.cells.iter().map(|cell| cell.rows), harmonic);
+        let value = of_labels.value + of_answers.value - of_both.value;
+        let moved = |cell: &JointCount| {
+            of_labels.without(self.labels[cell.label as usize], harmonic)
+                + of_answers.without(self.answers[cell.answer as usize], harmonic)
+                - of_both.without(cell.rows, harmonic)
+                - value
+        };
+        self.cells.iter().map(|cell| (cell, moved(cell))).collect()
     }
 
     /// The plug-in estimate in nats.
