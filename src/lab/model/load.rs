@@ -99,6 +99,23 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
     let model = match (&options.mean, &options.std) {
         (None, None) => model,
         (mean, std) => {
+            let given = |numbers: &Option<Vec<f64>>, nothing: f64| {
+                numbers.as_ref().is_some_and(|numbers| numbers.iter().any(|x| *x != nothing))
+            };
+            let half = match (mean, std) {
+                (Some(_), None) if given(mean, 0.0) => {
+                    Some(("`mean` without `std`", "shifted and not scaled", "std: [1]"))
+                }
+                (None, Some(_)) if given(std, 1.0) => {
+                    Some(("`std` without `mean`", "scaled and not shifted", "mean: [0]"))
+                }
+                _ => None,
+            };
+            if let Some((what, how, meant)) = half {
+                model.notice(format!(
+                    "was given {what}: pixels are {how}, which hardly any weights want (`{meant}` says that these do)"
+                ));
+            }
             let mean = mean.as_deref().unwrap_or(&[0.0]);
             model.with_normalisation(mean, std.as_deref().unwrap_or(&[1.0]), cx.device())?
         }

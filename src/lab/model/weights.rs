@@ -405,7 +405,7 @@ fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) 
                 let inner: Vec<&(Rc<str>, Id)> = entries.iter().filter(|(_, value)| has_tensors(*value)).collect();
                 match (wrapper, &inner[..]) {
                     (Some(&(_, inside)), _) => alone(pickle, &has_tensors, inside, &entries)?,
-                    (None, [(_, inside)]) => *inside,
+                    (None, [(_, inside)]) => alone(pickle, &has_tensors, *inside, &entries)?,
                     (None, []) => return Err(none()),
                     (None, several) => {
                         let names: Vec<&str> = several.iter().take(20).map(|(name, _)| &**name).collect();
@@ -420,29 +420,36 @@ fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) 
     Err(none())
 }
 
-/// These weights, unless others of the same network stand beside them, such as averages over its training.
+/// These weights, unless others of the same network stand beside them, such as averages over its training, under names of their own or within
+/// something else.
 fn alone(pickle: &Pickle, has_tensors: &dyn Fn(Id) -> bool, inside: Id, beside: &[(Rc<str>, Id)]) -> Result<Id> {
-    let names = |id: Id| -> BTreeSet<Rc<str>> {
-        match pickle.node(id) {
-            PickleValue::Dict(pairs) if has_tensors(id) => {
-                pickle.entries(pairs).iter().map(|(name, _)| name.clone()).collect()
-            }
-            _ => BTreeSet::new(),
-        }
+    let names = |id: Id| -> BTreeSet<String> {
+        let PickleValue::Dict(pairs) = pickle.node(id) else { return BTreeSet::new() };
+        let bare =
+            |name: &str| WRAPPED.iter().fold(name, |name, wrap| name.strip_prefix(wrap).unwrap_or(name)).to_string();
+        pickle.entries(pairs).iter().map(|(name, _)| bare(name)).collect()
     };
     let own = names(inside);
-    let called = |id: Id| beside.iter().find(|(_, value)| *value == id).map_or("", |(name, _)| name);
-    let twin = beside.iter().find(|(_, id)| *id != inside && 2 * names(*id).intersection(&own).count() > own.len());
-    match twin {
-        Some((name, _)) => {
-            let of = called(inside);
-            Err(bad(format!("the file holds weights of one network twice, as {of:?} and as {name:?}")).hint(format!(
-                "in Python, save those to examine: torch.save(torch.load(path)[{of:?}], path), or of {name:?}"
-            )))
+    let is_twin = |id: Id| id != inside && has_tensors(id) && 2 * names(id).intersection(&own).count() > own.len();
+    let within = |id: Id| -> Vec<(Rc<str>, Id)> {
+        match pickle.node(id) {
+            PickleValue::Dict(pairs) if id != inside => pickle.entries(pairs),
+            _ => vec![],
         }
-        None => Ok(inside),
-    }
+    };
+    let twin = beside.iter().find_map(|(name, id)| {
+        let deeper = within(*id).into_iter().find(|(_, id)| is_twin(*id)).map(|(deeper, _)| vec![name.clone(), deeper]);
+        if is_twin(*id) { Some(vec![name.clone()]) } else { deeper }
+    });
+    let Some(twin) = twin else { return Ok(inside) };
+    let of = beside.iter().find(|(_, value)| *value == inside).map_or("", |(name, _)| name);
+    let place: String = twin.iter().map(|name| format!("[{name:?}]")).collect();
+    Err(bad(format!("the file holds weights of one network twice, as {of:?} and as {:?}", twin.join(".")))
+        .hint(format!("in Python, save those to examine: torch.save(torch.load(path)[{of:?}], path), or of torch.load(path){place}")))
 }
+
+/// What stands before all names of a network that another one holds.
+const WRAPPED: [&str; 3] = ["module.", "_orig_mod.", "model."];
 
 /// A view by its storage, offset, sizes and strides.
 type ViewKey<'a> = (Rc<str>, i64, &'a [i64], &'a [i64]);

@@ -46,6 +46,8 @@ pub struct MemberTally {
     pub vanished: usize,
     /// Where it had gone less than half as far as it might, of what all of them left.
     pub near: usize,
+    /// Whether it goes along gradients.
+    pub by_gradient: bool,
 }
 
 impl MemberTally {
@@ -127,7 +129,31 @@ impl Parts {
                 member.name, member.near
             )
         };
-        stuck.map(caution).chain(short.map(too_short)).collect()
+        stuck.map(caution).chain(short.map(too_short)).chain(self.found_without_gradients()).collect()
+    }
+
+    /// What searches without gradients made fail of what those along gradients had left right, where that is more than a few.
+    fn found_without_gradients(&self) -> impl Iterator<Item = String> + '_ {
+        const FEW: usize = 5;
+        const SHARE: f64 = 0.1;
+        let told = |(place, member): (usize, &MemberTally)| {
+            let before: Vec<&str> = self.members[..place]
+                .iter()
+                .filter(|other| other.by_gradient)
+                .map(|other| other.name.as_str())
+                .collect();
+            let many = member.fooled >= FEW && member.fooled as f64 > SHARE * member.tried as f64;
+            (many && !before.is_empty() && !member.by_gradient).then(|| {
+                format!(
+                    "{}, which needs no gradient, made {} of {} fail that {} had left right: these took too few steps, or gradients hide what the model bears",
+                    member.name,
+                    member.fooled,
+                    member.tried,
+                    before.join(", ")
+                )
+            })
+        };
+        self.members.iter().enumerate().filter_map(told)
     }
 
     pub fn digest(&self) -> Digest {

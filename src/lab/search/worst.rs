@@ -318,7 +318,8 @@ fn tallies(members: &[Member], parts: &[Part], cases: &BTreeMap<Key, Case>, with
         let near = left_by(&|row| of_gradients && moved_too_little(row, within).is_some());
         let objective = member.objective.as_ref().map(Objective::describe);
         let (name, search) = (member.name.clone(), member.search.describe());
-        MemberTally { name, search, objective, tried, fooled, left, vanished, near }
+        let by_gradient = of_gradients;
+        MemberTally { name, search, objective, tried, fooled, left, vanished, near, by_gradient }
     };
     members.iter().enumerate().map(tally).collect()
 }

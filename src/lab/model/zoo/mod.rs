@@ -93,11 +93,11 @@ static ARCHITECTURES: &[Architecture] = &[
     noisy_student("tf_efficientnet_b6_ns", efficientnet::tensorflow::<6>, efficientnet::lukemelas::<6>, 528),
     noisy_student("tf_efficientnet_b7_ns", efficientnet::tensorflow::<7>, efficientnet::lukemelas::<7>, 600),
     entry("mobilenet_v2", mobilenet::mobilenet_v2, "classifier.1.weight"),
-    entry("resnet18", resnet::resnet18, "fc.weight"),
-    entry("resnet34", resnet::resnet34, "fc.weight"),
-    entry("resnet50", resnet::resnet50, "fc.weight"),
-    entry("resnet101", resnet::resnet101, "fc.weight"),
-    entry("resnet152", resnet::resnet152, "fc.weight"),
+    resnet("resnet18", resnet::resnet18),
+    resnet("resnet34", resnet::resnet34),
+    resnet("resnet50", resnet::resnet50),
+    resnet("resnet101", resnet::resnet101),
+    resnet("resnet152", resnet::resnet152),
     entry("squeezenet1_0", squeezenet::squeezenet1_0, "classifier.1.weight"),
     Architecture {
         spellings: squeezenet::gluon,
@@ -140,6 +140,11 @@ const fn entry(name: &'static str, layers: fn(i64) -> Layer, head: &'static str)
         sees: Some(TORCHVISION),
         alike: None,
     }
+}
+
+const fn resnet(name: &'static str, layers: fn(i64) -> Layer) -> Architecture {
+    let alike = Some("ResNets with other pooling (timm's resnetaa and resnetblur), strides or activations");
+    Architecture { alike, ..entry(name, layers, "fc.weight") }
 }
 
 /// Several weights of these were published, which want images in several ways.
