@@ -46,6 +46,18 @@ static EXAMPLES: LazyLock<Vec<Ran>> = LazyLock::new(|| {
 });
 
 #[test]
+fn no_example_is_refused_before_it_runs() {
+    let (session, _cx, _folder) = session();
+    for primitive in PRIMITIVES {
+        for example in primitive.examples {
+            let ast = session.compile("example", example.code).expect("an example that can be read");
+            let found: Vec<String> = check(&session, &ast, example.code).into_iter().map(|of| of.message).collect();
+            assert!(found.is_empty(), "{}: {}: {found:?}", primitive.path, example.code);
+        }
+    }
+}
+
+#[test]
 fn every_example_gives_its_result() {
     for primitive in PRIMITIVES {
         assert!(!primitive.examples.is_empty(), "{} has no example", primitive.path);

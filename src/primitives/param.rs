@@ -31,6 +31,15 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether a map is one of these, so that one in its place is no map of options.
+    pub fn may_be_map(self) -> bool {
+        match self {
+            Self::Map | Self::Any => true,
+            Self::Either(kinds) => kinds.iter().any(|kind| kind.may_be_map()),
+            _ => false,
+        }
+    }
+
     /// Whether a closure is among what it accepts.
     pub fn may_be_called(self) -> bool {
         match self {

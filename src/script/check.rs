@@ -450,7 +450,7 @@ fn check_arguments(primitive: &Primitive, arguments: &[Expr], receiver: usize, p
     }
     let taken_as_parameter = |place: usize| {
         let param = primitive.params.get(place + receiver);
-        param.is_some_and(|param| matches!(param.kind, crate::primitives::Kind::Map | crate::primitives::Kind::Any))
+        param.is_some_and(|param| param.kind.may_be_map())
     };
     let options = match arguments.last() {
         Some(Expr::Map(map, position)) if !primitive.options.is_empty() => Some((map, position)),

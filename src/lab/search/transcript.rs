@@ -341,9 +341,21 @@ impl Transcript {
         let found = self.noted(cx);
         let Err(error) = outcome else { return Ok(found) };
         if !found.is_empty() {
-            cx.keep_partial(Value::object(found));
+            cx.keep_partial(Value::object(found.cut_short()));
         }
         Err(error)
+    }
+
+    /// What is kept of an examination that did not end says so.
+    pub(super) fn cut_short(mut self) -> Self {
+        let images = self.rows.iter().map(|row| row.id).collect::<BTreeSet<_>>().len();
+        if let Some(of) = Rc::get_mut(&mut self.of) {
+            of.cautions.add(format!(
+                "the examination did not end: rows are of {images} of {} images, and those that fall soonest may be the first",
+                of.data.len()
+            ));
+        }
+        self
     }
 
     pub fn len(&self) -> usize {
