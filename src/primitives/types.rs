@@ -865,7 +865,11 @@ pub static TYPES: &[Type] = &[
         purpose: "What a model's predictions tell of the labels, and how often they are right, as a fault grows.",
         fields: &[
             field("levels", "an array of floats", "the strengths, or the steps, the weakest first"),
-            field("snr_db", "an array of floats", "the mean signal-to-noise ratio in dB of the changes that are not 0"),
+            field(
+                "snr_db",
+                "an array of floats",
+                "the mean signal-to-noise ratio in dB of the changes that are not 0, each 20 log10(1 + |x| / |dx|), which is never below 0 (info::snr)",
+            ),
             field("mi", "an array of floats", "I(T; Y) of predictions and labels in bits, as `information` says"),
             field("mi_lo", "an array of floats", "lower ends of its intervals"),
             field("mi_hi", "an array of floats", "upper ends"),

@@ -583,7 +583,7 @@ impl Object for RiskPlan {
         let mut json = crate::core::json_of_fields(self, []);
         if let serde_json::Value::Object(map) = &mut json {
             map.insert("samples".into(), settings.repeats.into());
-            map.insert("seed".into(), settings.seed.into());
+            map.insert("seed".into(), (settings.seed as i64).into());
             map.insert("pilot".into(), self.pilot.what.as_str().into());
             map.insert("version".into(), env!("CARGO_PKG_VERSION").into());
         }

@@ -555,7 +555,7 @@ impl Object for RiskReport {
             ("data", of.data.json()),
             ("space", json!(of.space)),
             ("search", json!(of.search)),
-            ("seed", json!(of.seed)),
+            ("seed", json!(of.seed as i64)),
             ("version", json!(env!("CARGO_PKG_VERSION"))),
         ];
         map.extend(from.map(|(name, value)| (name.to_string(), value)));

@@ -210,8 +210,8 @@ pub struct Model {
     cautions: Rc<RefCell<Cautions>>,
     /// How many images were asked about to notice something.
     probed: Rc<Cell<usize>>,
-    /// The largest of the scores that were seen then, not a number before.
-    largest_score: Rc<Cell<f64>>,
+    /// How far the scores that were seen then may be off by rounding, not a number before.
+    rounding_of_scores: Rc<Cell<f64>>,
 }
 
 impl Model {
@@ -230,7 +230,7 @@ impl Model {
             filter: Filter::default(),
             cautions: Rc::default(),
             probed: Rc::default(),
-            largest_score: Rc::new(Cell::new(f64::NAN)),
+            rounding_of_scores: Rc::new(Cell::new(f64::NAN)),
         }
     }
 

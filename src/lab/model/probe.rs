@@ -17,6 +17,8 @@ const SAME: f64 = 1e-5;
 const ROUNDING: f64 = 4.0 * f32::EPSILON as f64;
 /// Of the largest score: how far networks of many layers are from what they would answer without rounding.
 const ROUNDED_ON_THE_WAY: f64 = 16.0 * f32::EPSILON as f64;
+/// The same of scores that have the digits of bfloat16, or of half precision, alone.
+const ROUNDED_IN_HALF: [(Kind, f64); 2] = [(Kind::BFloat16, 1.0 / 64.0), (Kind::Half, 1.0 / 512.0)];
 /// Of how far scores lie apart: rounding, which depends on the size of a batch, stays below even in half precision.
 const ROUNDED: f64 = 1e-2;
 /// How far from 1 the sum of rounded probabilities may be.
@@ -63,7 +65,7 @@ impl Model {
                     true => self.notable(&images),
                     false => with_stream(OWN, 0, || self.notable(&images)),
                 };
-                let (largest, noticed) = match noticed {
+                let (rounding, noticed) = match noticed {
                     // What is done with batches that are too large is for those who choose them.
                     Err(error) if error.is_out_of_memory() => return Ok(()),
                     // A network in double precision may be meant for images that a generator draws so.
@@ -72,7 +74,7 @@ impl Model {
                     }
                     noticed => noticed?,
                 };
-                let noticed = (self.classes().unwrap_or_default(), largest, noticed);
+                let noticed = (self.classes().unwrap_or_default(), rounding, noticed);
                 call.append(serde_json::json!(noticed).to_string().as_bytes())?;
                 noticed
             }
@@ -80,7 +82,7 @@ impl Model {
         self.classes.get_or_init(|| noticed.0);
         self.probed.set(count);
         // A number that is none is less than any.
-        self.largest_score.set(self.largest_score.get().max(noticed.1));
+        self.rounding_of_scores.set(self.rounding_of_scores.get().max(noticed.1));
         for caution in noticed.2 {
             cx.warn(caution.as_str());
             self.notice(caution);
@@ -117,16 +119,16 @@ impl Model {
         kind
     }
 
-    /// How far scores may differ by what is rounded on the way to them: several times what single precision keeps of the largest. Not a number
-    /// where none was seen, or where weights are of another precision.
+    /// How far scores may differ by what is rounded on the way to them: several times what their precision keeps of the largest. Not a number
+    /// where none was seen, or where weights are of another precision than single.
     pub(crate) fn rounding(&self) -> f64 {
         match self.precision() {
-            Kind::Float => ROUNDED_ON_THE_WAY * self.largest_score.get(),
+            Kind::Float => self.rounding_of_scores.get(),
             _ => f64::NAN,
         }
     }
 
-    /// The largest score, and what is to be said.
+    /// How far scores are rounded, and what is to be said.
     fn notable(&self, images: &Tensor) -> Result<(f64, Vec<String>)> {
         let ask =
             |images: &Tensor| tch::no_grad(|| -> Result<Tensor> { Ok(self.logits(images)?.f_to_kind(Kind::Double)?) });
@@ -134,7 +136,17 @@ impl Model {
         if answers.f_isfinite()?.f_all()?.f_int64_value(&[])? == 0 {
             return Ok((0.0, vec![]));
         }
-        Ok((answers.f_abs()?.f_max()?.f_double_value(&[])?, self.noticed_in(images, &answers, &ask)?))
+        let largest = answers.f_abs()?.f_max()?.f_double_value(&[])?;
+        let of_kind =
+            |kind: Kind| -> Result<bool> { Ok(answers.f_to_kind(kind)?.f_to_kind(Kind::Double)?.f_equal(&answers)?) };
+        let mut rounded = ROUNDED_ON_THE_WAY;
+        for (kind, share) in ROUNDED_IN_HALF {
+            if of_kind(kind)? {
+                rounded = share;
+                break;
+            }
+        }
+        Ok((rounded * largest, self.noticed_in(images, &answers, &ask)?))
     }
 
     fn noticed_in(

@@ -46,7 +46,7 @@ impl Model {
             digest: with(self.digest),
             asks: self.sources(),
             made_by: self.made_by.map(with),
-            largest_score: Rc::new(Cell::new(by.abs() * self.largest_score.get())),
+            rounding_of_scores: Rc::new(Cell::new(by.abs() * self.rounding_of_scores.get())),
             ..self.clone()
         }
     }

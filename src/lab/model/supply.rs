@@ -158,25 +158,66 @@ pub fn check_names(layers: &Layer, weights: &Weights) -> Result<()> {
     };
     match (missing.is_empty(), unused.is_empty()) {
         (true, true) => Ok(()),
-        (true, false) => Err(Error::model(format!("the file has tensors that no layer uses: {}", shown(&unused)))
-            .hint(format!("if they are really unused: ignore: {:?}", owners(&unused)))),
+        (true, false) => {
+            let ignored = format!("ignore: {:?}", owners(&unused));
+            let hint = match normalisation(&unused, weights) {
+                Some(said) => format!("they look like a normalisation, which images need then: {said}, {ignored}"),
+                None => format!("if they are really unused: {ignored}"),
+            };
+            Err(Error::model(format!("the file has tensors that no layer uses: {}", shown(&unused))).hint(hint))
+        }
         (false, true) => Err(Error::model(format!("the file lacks tensors of the network: {}", shown(&missing)))
             .hint("is `arch` the network that the file was saved from?")),
         (false, false) => {
+            let otherwise = format!(
+                "the file names its tensors otherwise: it lacks {}, and no layer uses {}",
+                shown(&missing),
+                shown(&unused)
+            );
+            match &within(&missing, weights)[..] {
+                [] => {}
+                [one] => {
+                    return Err(Error::model(otherwise)
+                        .hint(format!("all of them stand behind {one:?}: names: #{{ {one:?}: \"\" }}")));
+                }
+                several => {
+                    let hint = format!(
+                        "the network is there {} times, behind {several:?}: say which, such as names: #{{ {:?}: \"\" }}, and ignore the others",
+                        several.len(),
+                        several[0]
+                    );
+                    return Err(Error::model(otherwise).hint(hint));
+                }
+            }
             let (here, there) = (owners(&missing), owners(&unused));
             let pairs: Vec<String> = if here.len() == there.len() && here.len() <= 12 {
                 there.iter().zip(&here).map(|(from, to)| format!("{from:?}: {to:?}")).collect()
             } else {
                 vec![format!("{:?}: {:?}", there[0], here[0]), "...".into()]
             };
-            Err(Error::model(format!(
-                "the file names its tensors otherwise: it lacks {}, and no layer uses {}",
-                shown(&missing),
-                shown(&unused)
-            ))
-            .hint(format!("say which is which, such as names: #{{ {} }}", pairs.join(", "))))
+            Err(Error::model(otherwise).hint(format!("say which is which, such as names: #{{ {} }}", pairs.join(", "))))
         }
     }
+}
+
+/// What stands before the names of all tensors that a network lacks, such as "model" in files of Lightning.
+fn within(missing: &[&String], weights: &Weights) -> Vec<String> {
+    let Some(first) = missing.first() else { return vec![] };
+    let ending = format!(".{first}");
+    let before = weights.keys().filter_map(|name| name.strip_suffix(&ending));
+    let holds_all = |before: &&str| missing.iter().all(|name| weights.contains_key(&format!("{before}.{name}")));
+    before.filter(holds_all).map(str::to_string).collect()
+}
+
+/// A mean and a deviation of pixels among tensors, as options that say them.
+fn normalisation(names: &[&String], weights: &Weights) -> Option<String> {
+    let numbers = |end: &str| -> Option<Vec<f64>> {
+        let name = names.iter().find(|name| name.rsplit('.').next() == Some(end))?;
+        let tensor = weights.get(*name)?.f_to_kind(tch::Kind::Double).ok()?.f_reshape([-1]).ok()?;
+        Vec::<f64>::try_from(&tensor).ok().filter(|numbers| (1..=4).contains(&numbers.len()))
+    };
+    let round = |numbers: Vec<f64>| numbers.into_iter().map(|x| (x * 1e6).round() / 1e6).collect::<Vec<_>>();
+    Some(format!("mean: {:?}, std: {:?}", round(numbers("mean")?), round(numbers("std")?)))
 }
 
 impl Supply for Loaded {

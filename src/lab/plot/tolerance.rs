@@ -40,7 +40,11 @@ pub fn tolerance(curves: &[(String, &Curve)], measures: &[PanelMeasure], in_db: 
             .hint("x: \"snr\" compares faults that are added to the image"));
     }
     let x = match in_db {
-        true => Axis { label: "signal-to-noise ratio (dB)".into(), reversed: true, ..Axis::default() },
+        true => Axis {
+            label: "signal-to-noise ratio, 20 log10(1 + |x| / |change|) (dB)".into(),
+            reversed: true,
+            ..Axis::default()
+        },
         false => Axis { label: units.first().copied().unwrap_or_default().into(), ..Axis::default() },
     };
     let bounds = bounds(curves);

@@ -177,11 +177,8 @@ pub(super) fn examine(
     };
     let found: Vec<Transcript> = found.map(transcript).collect();
     if let Err(error) = outcome {
-        let mut kept: Vec<Value> = found
-            .into_iter()
-            .filter(|t| !t.is_empty())
-            .map(|found| Value::object(found.cut_short()))
-            .collect();
+        let mut kept: Vec<Value> =
+            found.into_iter().filter(|t| !t.is_empty()).map(|found| Value::object(found.cut_short())).collect();
         match kept.len() {
             0 => {}
             1 => cx.keep_partial(kept.remove(0)),

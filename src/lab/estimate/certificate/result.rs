@@ -201,7 +201,7 @@ impl Object for Certificate {
             ("model_hash", json!(self.model.1.hex())),
             ("data", json!(self.data.0)),
             ("data_hash", json!(self.data.1.hex())),
-            ("seed", json!(self.settings.sampling.seed)),
+            ("seed", json!(self.settings.sampling.seed as i64)),
             ("version", json!(env!("CARGO_PKG_VERSION"))),
         ];
         json_of_fields(self, from)

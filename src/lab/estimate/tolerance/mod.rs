@@ -153,12 +153,19 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
     if let Some(caution) = interval::few_differ(&found, ids.len()) {
         cautions.add(caution);
     }
+    const FEW: usize = 10;
+    if ids.len() < FEW {
+        cautions.add(format!(
+            "{} images say next to nothing of I(T; Y), nor of its intervals: take {FEW} at the least",
+            ids.len()
+        ));
+    }
     stuck::caution(&points, axis).into_iter().for_each(|caution| cautions.add(caution));
     let bound = found.iter().map(|found| found.labels).fold(0.0, f64::max);
     // Of few images, or of one class; by a little most intervals do.
     if points.iter().any(|point| point.information.hi > bound + 0.1 * bound.max(0.1)) {
         cautions.add(format!(
-            "intervals reach above H(Y) of {} bits, which is that of the labels of these {} images: of others it may be higher",
+            "intervals reach above H(Y), which is estimated at {} bits from the labels of these {} images and may be higher",
             significant(bound, 3),
             ids.len()
         ));
