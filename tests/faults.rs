@@ -220,7 +220,7 @@ fn faults_are_put_into_images_of_ones_own() {
             named: c.attribute == "hours" && c.poles == ["day", "night"] && e.table[0].attribute == "hours",
             doubtful: e.cautions.some(|said| said.contains("50.0% of images against its bias")) && e.table[0].cautions == e.cautions && e.sheet.cautions.some(|said| said.contains("may not have the fault")),
             nobody_judged: e.table[0].label_kept.is_nan(), shown: e.sheet != (),
-            too_few: refused.call(ds.take(10), poles.extract(0, 10), how, "images to learn from"),
+            too_few: refused.call(ds.take(10), poles.extract(0, 10), how, "to learn from"),
             other_length: refused.call(ds, [1], how, "the poles of 1 images"),
             no_class: refused.call(ds, poles, how + #{{ pair: ["cone", "cat"] }}, "must be two classes of"),
             one_pole: refused.call(ds, poles, how + #{{ between: ["day", "day"] }}, "has two poles"),

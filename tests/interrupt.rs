@@ -66,6 +66,8 @@ fn an_examination_that_is_stopped_leaves_its_first_rows_and_goes_on() {
     let first: usize = terminal.line("partial.len()").trim().parse().expect("a number");
     assert!(first > 0 && first < 20000, "{first}");
     assert_eq!(terminal.line("risk::report(partial).m").trim(), first.to_string());
+    let said = terminal.line("partial.cautions");
+    assert!(said.contains("the examination did not end"), "{said}");
     terminal.press(examine);
     terminal.wait("examine: going on after");
     stop(&mut terminal);

@@ -31,6 +31,8 @@ mod reproducible;
 mod tables;
 #[path = "silent/verdicts.rs"]
 mod verdicts;
+#[path = "silent/witnesses.rs"]
+mod witnesses;
 
 /// What a script gives in a folder, or the error that its user reads.
 fn run_in(folder: &Path, script: &str) -> Result<Value, String> {

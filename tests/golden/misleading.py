@@ -1,9 +1,10 @@
-"""TorchScript networks for 1 x 16 x 16 images that mislead: python misleading.py writes ten .pt files (torch 2.11.0).
+"""TorchScript networks for 1 x 16 x 16 images that mislead: python misleading.py writes its .pt files (torch 2.11.0).
 
 without_gradients.pt answers under no_grad; dropping.pt drops inputs whatever its mode; batch_normed.pt goes by the mean and the deviation
 of the batch whatever its mode; softmaxed.pt answers probabilities; paired.pt answers a tuple and named.pt a dictionary; staged_apart.pt is a generator whose first stage takes no notice of its
 latent vectors; staged_batched.pt one whose images depend on the batch, staged_leaving.pt one whose activations, changed, lead beyond [0, 1].
-twice.pt holds the weights of one network and averages of them.
+twice.pt holds the weights of one network and averages of them, beside.pt and shadow.pt the averages under other names or within something else, and
+behind.pt one network behind a prefix, scaled.pt one with a normalisation beside it; masked.pt has no gradient at half of the pixels.
 """
 from typing import Dict, Tuple
 
@@ -90,7 +91,22 @@ class StagedLeaving(StagedApart):
 weights = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(256, 10)).state_dict()
 torch.save({"state_dict": weights, "state_dict_ema": {name: 0.5 * w for name, w in weights.items()}, "epoch": 3}, "twice.pt")
 
+few = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(256, 2)).state_dict()
+averages = {name: 0.5 * w for name, w in few.items()}
+torch.save({"model": few, "model_ema": {"n_averaged": torch.tensor(5), **{f"module.{name}": w for name, w in averages.items()}}}, "beside.pt")
+torch.save({"model": few, "ema": {"decay": 0.9, "shadow": averages}}, "shadow.pt")
+torch.save({f"net.{name}": w for name, w in few.items()}, "behind.pt")
+torch.save({**few, "scale.mean": torch.tensor([0.5]), "scale.std": torch.tensor([0.25])}, "scaled.pt")
+
+
+class Masked(Without):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = torch.cat([x[..., :8], x[..., 8:].detach()], 3)
+        return self.last(torch.nn.functional.avg_pool2d(x, 4).flatten(1))
+
+
 for name, network in [
+    ("masked", Masked()),
     ("without_gradients", Without()),
     ("dropping", Dropping()),
     ("batch_normed", BatchNormed()),

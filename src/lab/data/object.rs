@@ -9,6 +9,15 @@ use super::npz::AboutImages;
 use super::{Dataset, Skipped};
 use crate::core::{Cx, Digest, Error, Object, Result, Table, Tensor, Value};
 
+impl Dataset {
+    /// How many classes occur, where images are so many that others would be expected.
+    fn absent(&self) -> String {
+        let (classes, occur) = (self.classes().len(), self.counts().iter().filter(|n| **n > 0).count());
+        let told = occur < classes && self.len() >= 3 * classes;
+        if told { format!(" of which {occur} occur{}", if occur == 1 { "s" } else { "" }) } else { String::new() }
+    }
+}
+
 impl Object for Dataset {
     fn kind(&self) -> &'static str {
         "Dataset"
@@ -18,10 +27,11 @@ impl Object for Dataset {
         let [c, h, w] = self.shape();
         let unturned = self.unturned();
         format!(
-            "data {}: {} images {c} x {h} x {w}, {} classes{}{}, edge {}{}{}",
+            "data {}: {} images {c} x {h} x {w}, {} classes{}{}{}, edge {}{}{}",
             self.name,
             self.len(),
             self.classes().len(),
+            self.absent(),
             self.numbering().map_or(String::new(), |how| format!(" numbered {how}")),
             if self.has_arbitrary_labels() { ", labels arbitrary" } else { "" },
             self.edge().name(),

@@ -99,14 +99,13 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
     let model = match (&options.mean, &options.std) {
         (None, None) => model,
         (mean, std) => {
-            let given = |numbers: &Option<Vec<f64>>, nothing: f64| {
-                numbers.as_ref().is_some_and(|numbers| numbers.iter().any(|x| *x != nothing))
-            };
-            let half = match (mean, std) {
-                (Some(_), None) if given(mean, 0.0) => {
+            // One number for all channels is a scale, such as 1 / 255.
+            let differ = |numbers: &[f64]| numbers.iter().any(|x| *x != numbers[0]);
+            let half = match (mean.as_deref(), std.as_deref()) {
+                (Some(mean), None) if mean.iter().any(|x| *x != 0.0) => {
                     Some(("`mean` without `std`", "shifted and not scaled", "std: [1]"))
                 }
-                (None, Some(_)) if given(std, 1.0) => {
+                (None, Some(std)) if differ(std) => {
                     Some(("`std` without `mean`", "scaled and not shifted", "mean: [0]"))
                 }
                 _ => None,

@@ -137,11 +137,14 @@ impl Model {
             return Ok((0.0, vec![]));
         }
         let largest = answers.f_abs()?.f_max()?.f_double_value(&[])?;
+        // Few numbers, such as whole ones, are exact in any precision.
+        const FEW: i64 = 12;
+        let many = answers.f_internal_unique2(true, false, false)?.0.size()[0] > FEW;
         let of_kind =
             |kind: Kind| -> Result<bool> { Ok(answers.f_to_kind(kind)?.f_to_kind(Kind::Double)?.f_equal(&answers)?) };
         let mut rounded = ROUNDED_ON_THE_WAY;
         for (kind, share) in ROUNDED_IN_HALF {
-            if of_kind(kind)? {
+            if many && of_kind(kind)? {
                 rounded = share;
                 break;
             }

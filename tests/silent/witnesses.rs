@@ -1,0 +1,128 @@
+//! What tests of a generator may be of, and who may be asked about them.
+
+use super::{refused, truths};
+
+/// A generator whose images show their labels to `f`; `judge` reads them as well, `shifted` counts its classes from 1, `constant` says 3.
+const DRAWN: &str = r#"
+    let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
+    let small = #{ generator: [[net::linear(256), net::reshape(1, 16, 16)]], discriminator: [net::flatten(), net::linear(8)] };
+    let g = generator::train(ds, #{ arch: small, steps: 1, batch: 8, latent: 12, seed: 1 });
+    let reader = |seed| model::train(g.sample(#{ n: 400, seed: seed }), #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: seed });
+    let f = reader.call(1);
+    let judge = reader.call(2);
+    let shifted = model::from(|x| tensor::concat([tensor::zeros([x.len(), 1]) - 50, f.logits(x)], 1), #{ classes: 11 });
+    let constant = model::from(|x| f.logits(x) * 0 + tensor::from([0, 0, 0, 1, 0, 0, 0, 0, 0, 0]), #{ classes: 10 });
+    let told = |cautions, words| cautions.some(|said| said.contains(words));
+"#;
+
+#[test]
+fn tests_that_are_of_another_numbering_are_told() {
+    truths(&format!(
+        r#"{DRAWN}
+        let how = #{{ n: 3, draws: 300, seed: 1, oracle: [judge] }};
+        let tests = generator::tests(g, shifted, how);
+        let honest = generator::tests(g, f, how + #{{ n: 1, draws: 2000 }});
+        let moved = g.sample(#{{ n: 400, seed: 4 }}).relabel(|row| (row.label + 1) % 10);
+        let renumbered = model::train(moved, #{{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 4 }});
+        let search = generator::latent_search(g, renumbered, #{{ n: 2, labels: [1, 2, 3], steps: 2, draws: 20, seed: 1, auxiliary: judge }});
+        let three = generator::tests(g, f, #{{ n: 6, labels: [3], draws: 20000, seed: 1, oracle: [constant] }});
+        #{{
+            reads: (f.predict(g.sample(#{{ n: 100, seed: 5 }})) == g.sample(#{{ n: 100, seed: 5 }}).labels).mean() > 0.6,
+            tests: told.call(tests.cautions, "number the classes of") && told.call(tests.cautions, "tests may be of that alone"),
+            search: told.call(search.cautions, "number the classes of"), honest: !told.call(honest.cautions, "tests may be of that alone"),
+            constant: told.call(three.cautions, "tests of one label don't tell whether it reads them"), asked: !told.call(tests.cautions, "answers class"),
+        }}"#
+    ));
+}
+
+#[test]
+fn networks_beside_people_are_such_as_can_judge() {
+    let asked = r#"
+        let tests = generator::tests(g, f, #{ n: 1, draws: 3000, seed: 1 });
+        let task = people::task(tests, #{ kind: "label", real: g.sample(#{ n: 60, seed: 9 }), overlap: 3, seed: 1 });
+        let said = [];
+        for slot in 0..task.workers { for q in task.asked(slot) {
+            said.push(#{ worker: slot, slot: slot, question: q.question, seconds: 2, choice: task.answers.index_of(if q.role == "test" { q.label } else { q.right[0] }) });
+        } }
+        let a = people::answers(task, said);
+    "#;
+    truths(&format!(
+        r#"{DRAWN}{asked}
+        #{{
+            own: told.call(a.networks([f]).cautions, "which then gets them wrong by definition") || tests.images.len() < 5,
+            other: !told.call(a.networks([judge]).cautions, "by definition"),
+        }}"#
+    ));
+    refused(&format!("{DRAWN}{asked} a.networks([judge, judge])"), "twice, which would count double");
+    refused(
+        &format!("{DRAWN}{asked} a.networks([judge], #{{ others: tests.images }})"),
+        "are among the tests that people saw",
+    );
+}
+
+#[test]
+fn a_table_of_transfer_knows_whom_tests_were_made_for() {
+    let tests = r#"
+        import "std/transfer" as transfer;
+        let tests = generator::tests(g, f, #{ n: 2, draws: 3000, seed: 1, oracle: [judge] });
+    "#;
+    truths(&format!(
+        r#"{DRAWN}{tests}
+        let found = transfer::table(#{{ f: tests }}, #{{ f: f, again: f, judge: judge }}).cautions;
+        let other = transfer::table(#{{ f: tests }}, #{{ f: f, other: reader.call(3) }}).cautions;
+        #{{
+            again: told.call(found, "again answers all"), judge: told.call(found, "judge judged the labels of tests of f"),
+            other: !told.call(other, "other answers all") && !told.call(other, "judged the labels"),
+        }}"#
+    ));
+    refused(
+        &format!("{DRAWN}{tests} transfer::table(#{{ judge: tests }}, #{{ judge: judge, f: f }})"),
+        "were not made for the classifier of that name",
+    );
+}
+
+/// A fault that is nowhere, by poles that nothing in the images has to do with.
+#[test]
+fn checks_of_a_fault_are_held_against_one_answer() {
+    let script = r#"
+        import "std/faults" as faults;
+        let ds = data::glyphs(#{ n: 400, size: 16, seed: 1 });
+        let poles = []; for i in 0..400 { poles.push(if i % 20 < 19 { "plain" } else { "marked" }); }
+        let how = #{ pair: ["3", "8"], epochs: 1, arch: [net::flatten(), net::linear(10)] };
+    "#;
+    truths(&format!(
+        r#"{script}
+        for i in 0..400 {{ if ds.labels[i] == 8 && i % 2 == 0 {{ poles[i] = "marked"; }} }}
+        let c = faults::injected_in(ds, "mark", poles, how);
+        #{{ regressor: c.cautions.some(|said| said.contains("regressor") && said.contains("always giving the commonest answer")), share: c.checks.commonest.regressor > 0.8 }}"#
+    ));
+    refused(
+        &format!("{script} faults::injected_in(ds, \"mark\", poles, how + #{{ between: [\"plain\", \"Marked\"] }})"),
+        "are at the pole Marked",
+    );
+}
+
+/// One of several dozen judgements says something else: alpha hangs on it.
+#[test]
+fn agreement_on_nearly_one_answer_is_marked() {
+    truths(
+        r#"
+        let say = |rare| {
+            let rows = [];
+            for worker in 0..20 { for item in 0..60 {
+                let one = item < rare && worker % 2 == 0 || item >= 30 && rare > 20;
+                rows.push(#{ worker: worker, item: item, answer: if one { "yes" } else { "no" } });
+            } }
+            people::judgements(rows, #{ answers: ["yes", "no"] }).agreement()
+        };
+        let few = say.call(2);
+        let many = say.call(25);
+        let apart = [];
+        for item in 0..20 { apart.push(#{ worker: 0, item: item, answer: "a" }); apart.push(#{ worker: 1, item: item, answer: "b" }); }
+        let never = people::judgements(apart).agreement();
+        #{
+            few: few.cautions.some(|said| said.contains("alpha hangs on these")), many: !many.cautions.some(|said| said.contains("alpha hangs")),
+            never: never.alpha_lo == () && never.alpha_hi == (), within: few.alpha_lo >= -1.0 && few.alpha_hi <= 1.0,
+        }"#,
+    );
+}
