@@ -255,7 +255,6 @@ impl Generator {
     }
 
     /// Hashes of the classifiers that it was taught to be read by, which are no judges of what it draws.
-
     pub fn kept_by(&self) -> &[String] {
         &self.kept_by
     }
