@@ -173,7 +173,7 @@ fn saved(cx: &Cx, weights: Weights, name: &str, about: &serde_json::Value, asked
         None => vec![],
         Some(said) => serde_json::from_value(said.clone()).map_err(|_| damaged())?,
     };
-    let misread = about.get(TAUGHT_TO_BE_MISREAD).and_then(|said| said.as_bool()).unwrap_or(false);
+    let misread = about.get(TAUGHT_TO_BE_MISREAD).and_then(|said| said.as_bool()).unwrap_or(!kept_by.is_empty());
     let generator = Generator::of_tensors(name, network, device)?.with_keepers(kept_by).with_misreading(misread);
     Ok(generator.with_discriminator(judge.map(Discriminator::new)))
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Model;
-use crate::core::number;
+use crate::core::{cut, number};
 use crate::data::{Dataset, are_numbers, are_numerals};
 
 /// On fewer images an error tells nothing of that kind.
@@ -14,6 +14,23 @@ const OF_CLASS: usize = 5;
 const MOSTLY: f64 = 0.6;
 /// By how much more another numbering must be right.
 const PLAINLY: f64 = 0.1;
+
+/// How often each answer, behind its label, was given.
+pub type AnswersToDraws = BTreeMap<(i64, i64), u64>;
+
+/// About a hundred draws of each label that has as many, in the shares of their answers: labels of which more were drawn, as those are that are
+/// seldom misread, count no more than others.
+fn thinned(read: &AnswersToDraws) -> Vec<(i64, i64)> {
+    const OF_LABEL: u64 = 100;
+    let mut drawn: BTreeMap<i64, u64> = BTreeMap::new();
+    read.iter().for_each(|((label, _), n)| *drawn.entry(*label).or_default() += n);
+    let few = |(&(label, answer), &n): (&(i64, i64), &u64)| {
+        let of = drawn[&label].max(1);
+        let kept = if of <= OF_LABEL { n } else { (n as f64 * OF_LABEL as f64 / of as f64).round().max(1.0) as u64 };
+        std::iter::repeat_n((label, answer), if n == 0 { 0 } else { kept as usize })
+    };
+    read.iter().flat_map(few).collect()
+}
 
 /// What was read.
 #[derive(Clone, Copy)]
@@ -70,18 +87,19 @@ impl Model {
         self.doubts_of(Shown::Images(set), read)
     }
 
-    /// The same of what a generator draws, each answer behind the label that it was drawn as. `taught` says that the generator learned to be misread,
-    /// so that errors say nothing.
+    /// The same of what a generator draws, by how often each answer was given to draws of each label. `taught` says that the generator learned to be
+    /// misread, so that errors say nothing.
     pub fn doubts_of_draws(
         &self,
         generator: &str,
         classes: usize,
-        read: &[(i64, i64)],
+        read: &AnswersToDraws,
         taught: bool,
     ) -> Option<String> {
+        let read = thinned(read);
         let labels: Vec<i64> = read.iter().map(|(label, _)| *label).collect();
         let shown = Shown::Drawn(generator, classes, &labels);
-        if taught { self.other_number_of_classes(shown) } else { self.doubts_of(shown, read) }
+        if taught { self.other_number_of_classes(shown) } else { self.doubts_of(shown, &read) }
     }
 
     /// The same of answers that need not be to images as they stand.
@@ -137,6 +155,7 @@ impl Model {
         }
         let n = read.len().max(1) as f64;
         let never: Vec<String> = never.into_iter().map(|label: i64| label.to_string()).collect();
+        let named = cut(&never.join(", "), 60);
         let error = read.iter().filter(|(label, answer)| label != answer).count() as f64 / n;
         let share = right as f64 / n;
         (moved >= 2 && share - (1.0 - error) >= PLAINLY).then(|| {
@@ -145,7 +164,7 @@ impl Model {
                 return format!(
                     "{} never answers {}, which {} of {} classes are: it may not have learned them, or number its classes otherwise",
                     self.name,
-                    never.join(", "),
+                    named,
                     moved,
                     counts.len()
                 );
@@ -169,9 +188,12 @@ impl Model {
         let constant = rest.iter().all(|(_, other)| other == answer) && rest.iter().any(|(other, _)| other != label);
         (constant && set.distinct().min(read.len()) >= FEWEST).then(|| {
             format!(
-                "{} answers class {answer} to all {} images as they stand: it may be given pixels of another scale than it learned from (mean, std, 0 to 255)",
+                "{} answers class {answer} to all {}: it may be given pixels of another scale than it learned from (mean, std, 0 to 255)",
                 self.name,
-                read.len()
+                match set {
+                    Shown::Images(_) => format!("{} images as they stand", read.len()),
+                    Shown::Drawn(..) => format!("images of several labels that {} draws", set.name()),
+                }
             )
         })
     }
@@ -191,6 +213,10 @@ impl Model {
                 set.name(),
                 number(error)
             ));
+        }
+        // Which labels are drawn, and how often, is no matter of the images.
+        if let Shown::Drawn(..) = set {
+            return self.other_number_of_classes(set);
         }
         let share = commonest(set.labels());
         // By how much more than an even share, beyond what chance gives a few labels; of a part as large the others are as many.

@@ -30,6 +30,7 @@ use tch::{Device, IValue, Kind};
 
 pub use binary::binary;
 pub use classify::Inputs;
+pub use doubts::AnswersToDraws;
 pub use layer::{AvgPool, Conv, ConvTranspose, Layer, Linear, MaxPool, Mode, Names, Part, Shape};
 pub use load::{Arch, Options, load};
 pub use module::{Module, Start};

@@ -41,7 +41,7 @@ impl Model {
     /// probabilities are scores like any others: every softmax of them is the same. Networks of layers answer the same whatever else is
     /// asked, so they are asked once; TorchScript is asked three to five times; closures and programs, which may cost something, are asked about
     /// these images and about the last one alone, and once or twice more only where the two answers differ. What answers the same and has gradients is asked
-    /// whether its scores change along them as they say, which takes two gradients and two sets of answers, or up to ten where they do not.
+    /// whether its scores change along and across them as they say, which takes three gradients and eight sets of answers, or up to 28 where they do not.
     ///
     /// What was noticed is kept by the journal, as `call` names it, so that a run that goes on asks nothing again.
     pub(super) fn probe(
@@ -137,14 +137,15 @@ impl Model {
             return Ok((0.0, vec![]));
         }
         let largest = answers.f_abs()?.f_max()?.f_double_value(&[])?;
-        // Few numbers, such as whole ones, are exact in any precision.
-        const FEW: i64 = 12;
-        let many = answers.f_internal_unique2(true, false, false)?.0.size()[0] > FEW;
         let of_kind =
             |kind: Kind| -> Result<bool> { Ok(answers.f_to_kind(kind)?.f_to_kind(Kind::Double)?.f_equal(&answers)?) };
+        // Whole numbers, and others on one grid, are exact in any precision; what is rounded to some digits is finer near 0.
+        let step = 2f64.powf(largest.log2().floor() - 7.0);
+        let on_grid = answers.f_div_scalar(step)?;
+        let fine = largest > 0.0 && !on_grid.f_equal(&on_grid.f_round()?)?;
         let mut rounded = ROUNDED_ON_THE_WAY;
         for (kind, share) in ROUNDED_IN_HALF {
-            if many && of_kind(kind)? {
+            if fine && of_kind(kind)? {
                 rounded = share;
                 break;
             }

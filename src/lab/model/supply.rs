@@ -174,7 +174,7 @@ pub fn check_names(layers: &Layer, weights: &Weights) -> Result<()> {
                 shown(&missing),
                 shown(&unused)
             );
-            match &within(&missing, weights)[..] {
+            match &within(&missing, &unused)[..] {
                 [] => {}
                 [one] => {
                     return Err(Error::model(otherwise)
@@ -201,23 +201,28 @@ pub fn check_names(layers: &Layer, weights: &Weights) -> Result<()> {
 }
 
 /// What stands before the names of all tensors that a network lacks, such as "model" in files of Lightning.
-fn within(missing: &[&String], weights: &Weights) -> Vec<String> {
+fn within(missing: &[&String], unused: &[&String]) -> Vec<String> {
     let Some(first) = missing.first() else { return vec![] };
+    let unused: BTreeSet<&str> = unused.iter().map(|name| name.as_str()).collect();
     let ending = format!(".{first}");
-    let before = weights.keys().filter_map(|name| name.strip_suffix(&ending));
-    let holds_all = |before: &&str| missing.iter().all(|name| weights.contains_key(&format!("{before}.{name}")));
+    let before = unused.iter().filter_map(|name| name.strip_suffix(&ending));
+    let holds_all = |before: &&str| missing.iter().all(|name| unused.contains(format!("{before}.{name}").as_str()));
     before.filter(holds_all).map(str::to_string).collect()
 }
 
-/// A mean and a deviation of pixels among tensors, as options that say them.
+/// A mean and a deviation of pixels from 0 to 1 among tensors, as options that say them.
 fn normalisation(names: &[&String], weights: &Weights) -> Option<String> {
-    let numbers = |end: &str| -> Option<Vec<f64>> {
-        let name = names.iter().find(|name| name.rsplit('.').next() == Some(end))?;
-        let tensor = weights.get(*name)?.f_to_kind(tch::Kind::Double).ok()?.f_reshape([-1]).ok()?;
-        Vec::<f64>::try_from(&tensor).ok().filter(|numbers| (1..=4).contains(&numbers.len()))
+    let numbers = |name: &str| -> Option<Vec<f64>> {
+        let tensor = weights.get(name)?.f_to_kind(tch::Kind::Double).ok()?.f_reshape([-1]).ok()?;
+        Vec::<f64>::try_from(&tensor).ok().filter(|numbers| numbers.iter().all(|x| (0.0..=1.0).contains(x)))
     };
     let round = |numbers: Vec<f64>| numbers.into_iter().map(|x| (x * 1e6).round() / 1e6).collect::<Vec<_>>();
-    Some(format!("mean: {:?}, std: {:?}", round(numbers("mean")?), round(numbers("std")?)))
+    names.iter().find_map(|name| {
+        let owner = name.strip_suffix(".mean")?;
+        let (mean, std) = (numbers(name)?, numbers(&format!("{owner}.std"))?);
+        let fits = mean.len() == std.len() && (1..=4).contains(&mean.len()) && std.iter().all(|x| *x > 0.0);
+        fits.then(|| format!("mean: {:?}, std: {:?}", round(mean), round(std)))
+    })
 }
 
 impl Supply for Loaded {

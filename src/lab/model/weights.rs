@@ -425,9 +425,13 @@ fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) 
 fn alone(pickle: &Pickle, has_tensors: &dyn Fn(Id) -> bool, inside: Id, beside: &[(Rc<str>, Id)]) -> Result<Id> {
     let names = |id: Id| -> BTreeSet<String> {
         let PickleValue::Dict(pairs) = pickle.node(id) else { return BTreeSet::new() };
-        let bare =
-            |name: &str| WRAPPED.iter().fold(name, |name, wrap| name.strip_prefix(wrap).unwrap_or(name)).to_string();
-        pickle.entries(pairs).iter().map(|(name, _)| bare(name)).collect()
+        let bare = |mut name: &str| {
+            while let Some(rest) = WRAPPED.iter().find_map(|wrap| name.strip_prefix(wrap)) {
+                name = rest;
+            }
+            name.to_string()
+        };
+        pickle.entries(pairs).iter().map(|(name, _)| bare(&**name)).collect()
     };
     let own = names(inside);
     let is_twin = |id: Id| id != inside && has_tensors(id) && 2 * names(id).intersection(&own).count() > own.len();

@@ -82,7 +82,9 @@ fn few_differ(part: &Part, words: usize) -> Option<usize> {
     part.rows.iter().for_each(|&[_, _, answer]| counts[answer as usize] += 1);
     let commonest = (0..words).max_by_key(|&word| counts[word])? as u32;
     let other = |rows: &&[[u32; 3]]| rows.len() > 1 && rows.iter().any(|&[_, _, answer]| answer != commonest);
-    Some(part.by_item().filter(other).count()).filter(|few| *few < FEW)
+    // Of few items that is said already.
+    let pairable = part.by_item().filter(|rows| rows.len() > 1).count();
+    Some(part.by_item().filter(other).count()).filter(|few| *few < FEW && pairable >= FEW)
 }
 
 impl Judgements {

@@ -6,7 +6,7 @@ use tch::{Device, Kind};
 
 use super::oracle::verdicts;
 use super::{QuestionKind, TaskAnswers};
-use crate::core::{Cautions, Cx, Error, Result};
+use crate::core::{Cautions, Cx, Digest, Error, Result};
 use crate::data::Dataset;
 use crate::maths::shares::CountedShare;
 use crate::model::{Inputs, Model};
@@ -86,53 +86,73 @@ pub fn check_networks(judges: &[&Model]) -> Result<()> {
 
 /// Tests that people saw are refused among those that they are said not to have seen; at 8 bits, as they saw them.
 pub fn check_unseen(cx: &Cx, others: &Dataset, seen: &Dataset) -> Result<()> {
-    let pictures = |set: &Dataset| -> Result<Vec<Vec<u8>>> {
-        const AT_ONCE: usize = 256;
-        let mut all = vec![];
-        for from in (0..set.len()).step_by(AT_ONCE) {
-            cx.check()?;
-            let rows: Vec<usize> = (from..(from + AT_ONCE).min(set.len())).collect();
-            let images = set.images(&rows, Device::Cpu)?.f_mul_scalar(255.0)?.f_round()?.f_clamp(0.0, 255.0)?;
-            for image in images.f_to_kind(Kind::Uint8)?.f_flatten(1, -1)?.f_unbind(0)? {
-                all.push(Vec::<u8>::try_from(&image)?);
-            }
-        }
-        Ok(all)
-    };
     if others.shape() != seen.shape() {
         return Ok(());
     }
-    let known: HashSet<Vec<u8>> = pictures(seen)?.into_iter().collect();
-    match pictures(others)?.iter().filter(|picture| known.contains(*picture)).count() {
+    let mut known = HashSet::new();
+    each_picture(cx, seen, |picture| known.extend([picture]))?;
+    let mut again = 0;
+    each_picture(cx, others, |picture| again += usize::from(known.contains(&picture)))?;
+    match again {
         0 => Ok(()),
         n => Err(Error::data(format!("{n} of the {} `others` are among the tests that people saw", others.len()))
             .hint("`others` are those that nobody was asked about: tests.images.select([..]) of the other rows")),
     }
 }
 
-/// Whether more than half of the networks read an image as its label says, and what their answers say against them.
-pub fn networks_keep(cx: &Cx, judges: &[&Model], set: &Dataset, cautions: &mut Cautions) -> Result<Vec<bool>> {
+/// Hands on the digest of every image at 8 bits.
+fn each_picture(cx: &Cx, set: &Dataset, mut take: impl FnMut([u8; 32])) -> Result<()> {
+    const AT_ONCE: usize = 64;
+    for from in (0..set.len()).step_by(AT_ONCE) {
+        cx.check()?;
+        let rows: Vec<usize> = (from..(from + AT_ONCE).min(set.len())).collect();
+        let images = set.images(&rows, Device::Cpu)?.f_mul_scalar(255.0)?.f_round()?.f_clamp(0.0, 255.0)?;
+        for image in images.f_to_kind(Kind::Uint8)?.f_flatten(1, -1)?.f_unbind(0)? {
+            take(Digest::of(&Vec::<u8>::try_from(&image)?).0);
+        }
+    }
+    Ok(())
+}
+
+/// Whether more than half of the networks read an image as its label says. `kept`: what people say of the same images, and where what the networks' answers
+/// to those that keep their label say against them goes.
+pub fn networks_keep(
+    cx: &Cx,
+    judges: &[&Model],
+    set: &Dataset,
+    mut kept: Option<(&[bool], &mut Cautions)>,
+) -> Result<Vec<bool>> {
     let mut votes = vec![0usize; set.len()];
     for judge in judges {
         judge.check_fits(cx, set)?;
         let answers = judge.predictions(cx, &Inputs::Data(set))?;
-        let read: Vec<(i64, i64)> = set.labels().iter().copied().zip(answers.iter().copied()).collect();
-        let wrong = read.iter().all(|(label, answer)| label != answer);
-        let doubt = match wrong && set.len() >= 5 {
-            true => Some(format!(
-                "{} reads none of the {} tests as they were drawn: it may number its classes otherwise, or they were made for it, which then gets \
-                 them wrong by definition and is no judge of them",
-                judge.name,
-                set.len()
-            )),
-            false => judge.doubts(set, &read).or_else(|| reads_nothing(judge, set, &answers)),
-        };
-        doubt.into_iter().for_each(|doubt| cautions.add(doubt));
+        if let Some((kept, cautions)) = &mut kept {
+            against(judge, set, kept, &answers).into_iter().for_each(|doubt| cautions.add(doubt));
+        }
         for ((votes, answer), label) in votes.iter_mut().zip(answers).zip(set.labels()) {
             *votes += usize::from(answer == *label);
         }
     }
     Ok(votes.into_iter().map(|votes| 2 * votes > judges.len()).collect())
+}
+
+/// What a network's answers to the tests that keep their label in people's eyes say against it as a judge.
+fn against(judge: &Model, set: &Dataset, kept: &[bool], answers: &[i64]) -> Option<String> {
+    const FEWEST: usize = 5;
+    let all = set.labels().iter().copied().zip(answers.iter().copied()).zip(kept);
+    let read: Vec<(i64, i64)> = all.filter(|(_, kept)| **kept).map(|(read, _)| read).collect();
+    if read.len() < FEWEST {
+        return None;
+    }
+    match read.iter().all(|(label, answer)| label != answer) {
+        true => Some(format!(
+            "{} reads none of the {} tests that keep their label as they were drawn: it may number its classes otherwise, or they were made for it, which \
+             then gets them wrong by definition and is no judge of them",
+            judge.name,
+            read.len()
+        )),
+        false => judge.doubts(set, &read).or_else(|| reads_nothing(judge, set, answers)),
+    }
 }
 
 /// Both sides by side.

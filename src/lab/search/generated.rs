@@ -10,7 +10,7 @@ use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Va
 use crate::data::{Dataset, from_tensor};
 use crate::generator::Generator;
 use crate::maths::shares::CountedShare;
-use crate::model::Model;
+use crate::model::{AnswersToDraws, Model};
 
 /// What is asked of a generator.
 #[derive(Clone)]
@@ -115,11 +115,6 @@ impl LabelTurn {
         (!enough && !self.late(wanted)).then(|| batch.min(draws - self.of.draws))
     }
 
-    /// Takes down what the classifier answers to images as they were drawn.
-    pub fn note(&mut self, answers: &[i64]) {
-        answers.iter().filter_map(|&answer| usize::try_from(answer).ok()).for_each(|answer| self.of.read[answer] += 1);
-    }
-
     /// Whether the time is up.
     pub fn late(&self, wanted: &WantedTests) -> bool {
         let limit = wanted.seconds.map(|seconds| Duration::from_secs_f64(seconds.min(1e9)));
@@ -128,18 +123,22 @@ impl LabelTurn {
 }
 
 impl FoundTests {
-    /// Adds those of a batch's images that are tests, up to the last that is wanted; how many these are.
+    /// Adds those of a batch's images that are tests, up to the last that is wanted; how many these are. `read` is what the classifier answered to them
+    /// as they were drawn.
     pub fn add(
         &mut self,
         turn: &mut LabelTurn,
         wanted: &WantedTests,
         images: &Tensor,
-        answers: &[Option<i64>],
+        (answers, read): (&[Option<i64>], &[i64]),
         test: impl Fn(usize) -> bool,
     ) -> Result<usize> {
         let mut chosen = vec![];
         for (i, &answer) in answers.iter().enumerate() {
             turn.of.draws += 1;
+            if let Some(n) = usize::try_from(read[i]).ok().and_then(|class| turn.of.read.get_mut(class)) {
+                *n += 1;
+            }
             turn.of.answers.iter_mut().zip(0..).for_each(|(n, class)| *n += u64::from(answer == Some(class)));
             if let Some(answer) = answer.filter(|_| test(i)) {
                 chosen.push(i as i64);
@@ -200,11 +199,12 @@ impl FoundTests {
         cautions.extend(&images.noticed());
         let kept = wanted.oracle.judge(cx, &images)?;
         let Self { predictions, drawn, .. } = self;
-        let read = drawn.iter().flat_map(|of| {
-            let of_class = |(class, n): (usize, &u64)| std::iter::repeat_n((of.label, class as i64), *n as usize);
-            of.read.iter().enumerate().flat_map(of_class)
-        });
-        if let Some(doubt) = misread_throughout(generator, model, &read.collect::<Vec<_>>()) {
+        let mut read = AnswersToDraws::new();
+        for of in &drawn {
+            let given = of.read.iter().enumerate().filter(|(_, n)| **n > 0);
+            given.for_each(|(class, n)| *read.entry((of.label, class as i64)).or_default() += n);
+        }
+        if let Some(doubt) = misread_throughout(generator, model, &read) {
             cautions.add(doubt);
         }
         Ok(GeneratedTests { images, predictions, drawn, target: wanted.target, kept, searched, of, cautions, digest })
@@ -213,7 +213,7 @@ impl FoundTests {
 
 /// What the answers to what a generator draws, each behind its label, say against the classifier, so that tests are of pixels or numbers that
 /// it was not made for.
-pub(super) fn misread_throughout(generator: &Generator, model: &Model, read: &[(i64, i64)]) -> Option<String> {
+pub(super) fn misread_throughout(generator: &Generator, model: &Model, read: &AnswersToDraws) -> Option<String> {
     let classes = match generator.encoded() {
         Some(encoded) => encoded.classes().len(),
         None => usize::try_from(generator.classes()?).ok()?,
@@ -240,10 +240,10 @@ pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &W
                 let answers = model.answers(&images)?;
                 Ok::<_, Error>((images, answers))
             })?;
-            turn.note(&answers);
+            let read = answers.clone();
             let answers: Vec<_> = answers.into_iter().map(Some).collect();
             let test = |i: usize| answers[i].is_some_and(|answer| wanted.met(label, answer));
-            task.advance(found.add(&mut turn, wanted, &images, &answers, test)? as u64);
+            task.advance(found.add(&mut turn, wanted, &images, (&answers, &read), test)? as u64);
         }
         found.end(turn);
     }

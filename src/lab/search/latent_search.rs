@@ -62,8 +62,7 @@ pub fn latent_search(
                 })
             })?;
             let Ends { images, read, answers, met } = ends;
-            turn.note(&read);
-            task.advance(found.add(&mut turn, wanted, &images, &answers, |i| met[i])? as u64);
+            task.advance(found.add(&mut turn, wanted, &images, (&answers, &read), |i| met[i])? as u64);
         }
         found.end(turn);
     }

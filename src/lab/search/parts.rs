@@ -139,7 +139,7 @@ impl Parts {
         let told = |(place, member): (usize, &MemberTally)| {
             let before: Vec<&str> = self.members[..place]
                 .iter()
-                .filter(|other| other.by_gradient)
+                .filter(|other| other.by_gradient && other.objective.is_none())
                 .map(|other| other.name.as_str())
                 .collect();
             let many = member.fooled >= FEW && member.fooled as f64 > SHARE * member.tried as f64;

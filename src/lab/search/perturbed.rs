@@ -15,7 +15,7 @@ use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Va
 use crate::data::{Dataset, from_tensor};
 use crate::generator::Generator;
 use crate::maths::shares::CountedShare;
-use crate::model::Model;
+use crate::model::{AnswersToDraws, Model};
 use crate::objective::{Loss, Misclassify, Objective, Targets};
 use crate::space::Latent;
 
@@ -133,7 +133,7 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
     let batch = generator.batch_size(cx)?;
     let (mut images, mut latents, mut asked, mut labels, mut targets) = (vec![], vec![], vec![], vec![], vec![]);
     let (mut places, mut drawn, mut misread, mut rejected) = (vec![], 0, 0, 0);
-    let mut answers = vec![];
+    let mut answers = AnswersToDraws::new();
     let draws = generator.encoded().map_or(how.draws, |encoded| how.draws.min(encoded.len()));
     while labels.len() < how.n && drawn < draws {
         cx.check()?;
@@ -149,9 +149,6 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
         // Where nothing says what an image shows, the classifier is taken to be right to begin with.
         let said = generator.classes().is_some() || generator.encoded().is_some();
         let intended: Vec<i64> = if said { of.clone() } else { read.clone() };
-        if said {
-            answers.extend(of.iter().copied().zip(read.iter().copied()));
-        }
         let shown = how.oracle.accepts(cx, &pictures, &intended)?;
         let mut rows = vec![];
         let before = labels.len();
@@ -160,6 +157,9 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
             if labels.len() == how.n {
                 drawn = number;
                 break;
+            }
+            if said {
+                *answers.entry((of[i], read[i])).or_default() += 1;
             }
             if read[i] != intended[i] {
                 misread += 1;

@@ -72,7 +72,7 @@ pub static NETWORKS: Primitive = Primitive {
         }
         let mut cautions = answers.cautions.clone();
         cautions.extend(&judges.cautions());
-        let said = judges.keep(cx, &images.set, &mut cautions)?;
+        let said = judges.keep(cx, &images.set, Some((&images.kept, &mut cautions)))?;
         let (images, said) = images.known(said)?;
         if images.unjudged > 0 {
             cautions.add(format!(
@@ -95,9 +95,9 @@ pub static NETWORKS: Primitive = Primitive {
         if let Some(others) = others {
             let numbers =
                 |verdicts: &[bool]| verdicts.iter().map(|kept| f64::from(u8::from(*kept))).collect::<Vec<f64>>();
-            let far = judges.keep(cx, &others, &mut cautions)?.into_iter().collect::<Option<Vec<bool>>>().ok_or_else(
-                || Error::data("the others did not judge all of `others`").hint("networks judge any image"),
-            )?;
+            let far = judges.keep(cx, &others, None)?.into_iter().collect::<Option<Vec<bool>>>().ok_or_else(|| {
+                Error::data("the others did not judge all of `others`").hint("networks judge any image")
+            })?;
             let powered = prediction_powered(
                 &numbers(&found.people),
                 &numbers(&found.networks),
@@ -153,11 +153,11 @@ impl Judges {
         }
     }
 
-    fn keep(&self, cx: &Cx, set: &Dataset, cautions: &mut Cautions) -> Result<Vec<Option<bool>>> {
+    fn keep(&self, cx: &Cx, set: &Dataset, kept: Option<(&[bool], &mut Cautions)>) -> Result<Vec<Option<bool>>> {
         match self {
             Self::Networks(models) => {
                 let models: Vec<&Model> = models.iter().map(|model| &**model).collect();
-                Ok(networks_keep(cx, &models, set, cautions)?.into_iter().map(Some).collect())
+                Ok(networks_keep(cx, &models, set, kept)?.into_iter().map(Some).collect())
             }
             Self::People(people) => people.keeps(cx, set),
         }

@@ -166,6 +166,9 @@ pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling
     let moved = moved_by_images((&a, &b), first, second);
     let no_narrower = |found: Interval, moved: &[f64]| {
         let reach = jackknife_reach(moved, resampling.delta);
+        if reach.is_nan() {
+            return Interval { value: found.value, ..Interval::NOWHERE };
+        }
         Interval { lo: found.lo.min(found.value - reach), hi: found.hi.max(found.value + reach), ..found }
     };
     let gaps = |measure: usize| -> Vec<f64> {
@@ -269,6 +272,11 @@ fn moved_by_images((a, b): (&[NumberedRows], &[NumberedRows]), first: &Curve, se
 
 /// How far on either side the jackknife's interval reaches: Student's, of the images less one.
 fn jackknife_reach(moved: &[f64], delta: f64) -> f64 {
+    // Of two images each moves it by as much as the other.
+    const FEWEST: usize = 3;
+    if moved.len() < FEWEST {
+        return f64::NAN;
+    }
     let n = moved.len() as f64;
     let mean = moved.iter().sum::<f64>() / n;
     let variance = (n - 1.0) / n * moved.iter().map(|moved| (moved - mean).powi(2)).sum::<f64>();
