@@ -19,12 +19,12 @@ const DRAWN: &str = r#"
 fn tests_that_are_of_another_numbering_are_told() {
     truths(&format!(
         r#"{DRAWN}
-        let how = #{{ n: 3, draws: 300, seed: 1, oracle: [judge] }};
+        let how = #{{ n: 8, draws: 300, seed: 1, oracle: [judge] }};
         let tests = generator::tests(g, shifted, how);
         let honest = generator::tests(g, f, how + #{{ n: 1, draws: 2000 }});
         let moved = g.sample(#{{ n: 400, seed: 4 }}).relabel(|row| (row.label + 1) % 10);
         let renumbered = model::train(moved, #{{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 4 }});
-        let search = generator::latent_search(g, renumbered, #{{ n: 2, labels: [1, 2, 3], steps: 2, draws: 20, seed: 1, auxiliary: judge }});
+        let search = generator::latent_search(g, renumbered, #{{ n: 8, labels: [1, 2, 3], steps: 2, draws: 40, seed: 1, auxiliary: judge }});
         let three = generator::tests(g, f, #{{ n: 6, labels: [3], draws: 20000, seed: 1, oracle: [constant] }});
         #{{
             reads: (f.predict(g.sample(#{{ n: 100, seed: 5 }})) == g.sample(#{{ n: 100, seed: 5 }}).labels).mean() > 0.6,

@@ -431,7 +431,7 @@ fn alone(pickle: &Pickle, has_tensors: &dyn Fn(Id) -> bool, inside: Id, beside: 
             }
             name.to_string()
         };
-        pickle.entries(pairs).iter().map(|(name, _)| bare(&**name)).collect()
+        pickle.entries(pairs).iter().map(|(name, _)| bare(name)).collect()
     };
     let own = names(inside);
     let is_twin = |id: Id| id != inside && has_tensors(id) && 2 * names(id).intersection(&own).count() > own.len();
