@@ -15,7 +15,7 @@ pub static DIFFERENCE: Primitive = Primitive {
     notes: "A panel each for I(T; Y) and accuracy. Where a band holds 0, these images do not tell the models apart at that level.",
     source: "",
     examples: &[Example {
-        code: "let ds = data::glyphs(#{ n: 120, size: 16, seed: 1 });\n\
+        code: "let ds = data::glyphs(#{ n: 200, size: 16, seed: 1 });\n\
                let curve = |epochs| tolerance::measure(\n    \
                    model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: epochs, seed: 1 }),\n    \
                    ds, #{ space: space::noise(), levels: [0.1, 1, 10] });\n\
