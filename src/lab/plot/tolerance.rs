@@ -41,7 +41,7 @@ pub fn tolerance(curves: &[(String, &Curve)], measures: &[PanelMeasure], in_db: 
     }
     let x = match in_db {
         true => Axis {
-            label: "signal-to-noise ratio, 20 log10(1 + |x| / |change|) (dB)".into(),
+            label: "SNR, 20 log10(1 + |x|/|δ|) (dB)".into(),
             reversed: true,
             ..Axis::default()
         },
