@@ -12,6 +12,47 @@ use viva::data::{Load, load, picture};
 use super::inputs::{Outcome, image, refused_in, truths_in};
 use super::{run_in, truths};
 
+/// Which of several pictures is meant nobody can know; one alone is no animation.
+#[test]
+fn animations_are_refused_by_name() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    std::fs::create_dir_all(root.join("ds/a"))?;
+    let frame = |grey: u8| image::Frame::new(image::RgbaImage::from_pixel(9, 7, image::Rgba([grey, 200, 250, 255])));
+    let gif = |frames: u8| -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+        let mut bytes = vec![];
+        image::codecs::gif::GifEncoder::new(&mut bytes).encode_frames((0..frames).map(|i| frame(90 * i)))?;
+        Ok(bytes)
+    };
+    let png = |frames: u32| -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+        let mut bytes = vec![];
+        PngEncoder::new(&mut bytes).write_image(&[217; 9 * 7 * 3], 9, 7, image::ExtendedColorType::Rgb8)?;
+        // Behind the header: the number of frames, and how often they are shown.
+        let chunk = [b"acTL".as_slice(), &frames.to_be_bytes(), &[0; 4]].concat();
+        let sum = crc32fast::hash(&chunk).to_be_bytes();
+        Ok([&bytes[..33], &[0, 0, 0, 8], &chunk, &sum, &bytes[33..]].concat())
+    };
+    for (name, bytes, animated) in [
+        ("one.gif", gif(1)?, false),
+        ("two.gif", gif(2)?, true),
+        ("one.png", png(1)?, false),
+        ("two.png", png(2)?, true),
+    ] {
+        let file = root.join("ds/a").join(name);
+        std::fs::write(&file, bytes)?;
+        let found = run_in(root, "data::load(\"ds\").len()");
+        match animated {
+            true => assert!(
+                found.as_ref().is_err_and(|error| error.contains("an animation") && error.contains(name)),
+                "{name}: {found:?}"
+            ),
+            false => assert!(found.is_ok(), "{name}: {found:?}"),
+        }
+        std::fs::remove_file(&file)?;
+    }
+    Ok(())
+}
+
 /// Files of every format, each as it is and cut at twenty places.
 #[test]
 fn files_that_are_cut_short_are_refused_by_name() -> Outcome {

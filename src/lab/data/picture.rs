@@ -232,6 +232,10 @@ fn missing_in_png(bytes: &[u8]) -> Option<&'static str> {
         if crc32fast::hash(named) as usize != sum {
             return Some("a checksum differs");
         }
+        // Animated PNG says how many frames it has.
+        if named.starts_with(b"acTL") && number_at(bytes, at + 8).is_some_and(|frames| frames > 1) {
+            return Some(ANIMATED);
+        }
         if named.starts_with(b"IEND") {
             return None;
         }
@@ -288,7 +292,7 @@ fn missing_in_gif(bytes: &[u8]) -> Option<&'static str> {
         let next = match bytes.get(at) {
             None => None,
             Some(b';') if pictures == 0 => return Some("it holds no picture"),
-            Some(b';') => return None,
+            Some(b';') => return (pictures > 1).then_some(ANIMATED),
             Some(b'!') => parts_end(at + 2),
             Some(b',') => {
                 pictures += 1;
@@ -307,7 +311,7 @@ fn missing_in_gif(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-const ANIMATED: &str = "an animated WebP";
+const ANIMATED: &str = "an animation";
 
 /// A chunk's length, which its name follows.
 fn length_at(bytes: &[u8], at: usize) -> Option<usize> {

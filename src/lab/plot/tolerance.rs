@@ -40,11 +40,7 @@ pub fn tolerance(curves: &[(String, &Curve)], measures: &[PanelMeasure], in_db: 
             .hint("x: \"snr\" compares faults that are added to the image"));
     }
     let x = match in_db {
-        true => Axis {
-            label: "SNR, 20 log10(1 + |x|/|δ|) (dB)".into(),
-            reversed: true,
-            ..Axis::default()
-        },
+        true => Axis { label: "SNR, 20 log10(1 + |x|/|δ|) (dB)".into(), reversed: true, ..Axis::default() },
         false => Axis { label: units.first().copied().unwrap_or_default().into(), ..Axis::default() },
     };
     let bounds = bounds(curves);

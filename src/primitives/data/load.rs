@@ -110,8 +110,8 @@ pub static LOAD: Primitive = Primitive {
             96 files agree in every value); alpha is dropped, as `convert(\"RGB\")` does. Pictures lie as they are stored: what EXIF says of turning \
             them is not done, as torchvision does not (Hugging Face's datasets does); how many those are stands in the set's summary and in \
             the cautions of its results. Of TIFF one page of grey or RGB in 8 bits is read, with alpha or \
-            without, packed by LZW, deflate, PackBits or not; 16 bits (also of grey PNG), floats, CMYK, palettes, several pages, pictures that are to be turned and \
-            animated WebP are refused. Of PNG in colours of 16 bits the high 8 count, as Pillow has it.\n\n\
+            without, packed by LZW, deflate, PackBits or not; 16 bits (also of grey PNG), floats, CMYK, palettes, several pages, pictures that are to be turned are refused, \
+            and of every format animations of several pictures. Of PNG in colours of 16 bits the high 8 count, as Pillow has it.\n\n\
             Images of a folder are decoded when they are used, always to three channels; everything else is checked before this returns, \
             and that no file is cut short. A file that is cut short or whose checksums differ is an error that names it. The hash covers \
             the pixels as stored; for folders, the files' bytes. Of a thousand files and more, those are read again whose inode, size or \
