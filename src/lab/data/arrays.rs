@@ -63,6 +63,12 @@ impl Array {
     /// Images whose channels come last, of one channel or three, with the channels first.
     fn channels_first(self, budget: &Budget) -> Result<Self> {
         let [n, h, w, c @ (1 | 3)] = self.shape[..] else { return Ok(self) };
+        if h == 3 && c == 3 || h.min(c) == 1 && h.max(c) == 3 {
+            return Err(Error::data(format!(
+                "images {n} x {h} x {w} x {c} may be channels, height and width, or height, width and channels"
+            ))
+            .hint("pad them in Python, so that the channels alone are 1 or 3"));
+        }
         // So few may be channels themselves.
         if h <= 4 {
             return Ok(self);
