@@ -4,7 +4,8 @@ without_gradients.pt answers under no_grad; dropping.pt drops inputs whatever it
 of the batch whatever its mode; softmaxed.pt answers probabilities; paired.pt answers a tuple and named.pt a dictionary; staged_apart.pt is a generator whose first stage takes no notice of its
 latent vectors; staged_batched.pt one whose images depend on the batch, staged_leaving.pt one whose activations, changed, lead beyond [0, 1].
 twice.pt holds the weights of one network and averages of them, beside.pt and shadow.pt the averages under other names or within something else, and
-behind.pt one network behind a prefix, scaled.pt one with a normalisation beside it; masked.pt has no gradient at half of the pixels.
+behind.pt one network behind a prefix, scaled.pt one with a normalisation beside it, and noted.pt one
+with a number; masked.pt has no gradient at half of the pixels.
 """
 from typing import Dict, Tuple
 
@@ -96,6 +97,7 @@ averages = {name: 0.5 * w for name, w in few.items()}
 torch.save({"model": few, "model_ema": {"n_averaged": torch.tensor(5), **{f"module.{name}": w for name, w in averages.items()}}}, "beside.pt")
 torch.save({"model": few, "ema": {"decay": 0.9, "shadow": averages}}, "shadow.pt")
 torch.save({f"net.{name}": w for name, w in few.items()}, "behind.pt")
+torch.save((few, {"accuracy": 0.9}), "noted.pt")
 torch.save({**few, "scale.mean": torch.tensor([0.5]), "scale.std": torch.tensor([0.25])}, "scaled.pt")
 
 

@@ -438,12 +438,13 @@ fn hints_for_other_names_are_what_helps() {
         let asked = #{{ arch: [net::flatten(), net::linear(2)], input: [1, 16, 16], names: #{{ "net": "" }} }};
         let half = |options| model::load("{}", asked + options).cautions.some(|said| said.contains("hardly any weights want"));
         #{{
-            behind: plain.classes == 2, scaled: scaled.cautions == [], mean: half.call(#{{ mean: [0.5] }}), told: !half.call(#{{ mean: [0.5], std: [1] }}),
+            behind: plain.classes == 2, noted: {}.classes == 2, scaled: scaled.cautions == [], mean: half.call(#{{ mean: [0.5] }}), told: !half.call(#{{ mean: [0.5], std: [1] }}),
             one_scale: !half.call(#{{ std: [0.004] }}), none: !half.call(#{{ mean: [0] }}),
         }}"#,
         load("behind", ", names: #{ \"net\": \"\" }"),
         load("scaled", ", mean: [0.5], std: [0.25], ignore: [\"scale\"]"),
-        golden("behind")
+        golden("behind"),
+        load("noted", "")
     ));
 }
 

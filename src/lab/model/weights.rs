@@ -394,6 +394,10 @@ fn state_dict(pickle: &Pickle, budget: &Budget, fetch: &mut dyn FnMut(&Storage) 
         id = match pickle.node(id) {
             PickleValue::List(items) | PickleValue::Tuple(items) => match items[..] {
                 [one] => one,
+                // Beside what was noted of a training.
+                _ if items.iter().filter(|item| has_tensors(**item)).count() == 1 => {
+                    *items.iter().find(|item| has_tensors(**item)).ok_or_else(none)?
+                }
                 _ => {
                     return Err(bad(format!("the file holds a list of {} networks, one is wanted", items.len()))
                         .hint("in Python, save the one to examine: torch.save(states[0], path)"));
