@@ -227,17 +227,17 @@ impl Boundary {
         [1, 2].into_iter().flat_map(|end| self.through(&self.wrong[end])).collect()
     }
 
-    /// `by azimuth and elevation 31% of the plane lies above 50% wrong; of 94% the side is told; 60 questions to each of 1 object`
+    /// `by azimuth and elevation the side is told of 94% of the plane; 31% of all lies above 50% wrong by the best guess; 60 questions, 1 object`
     pub fn sentence(&self) -> String {
         let percent = |x: f64| format!("{}%", significant(100.0 * x, 2).trim_end_matches(".0"));
         let above = self.wrong[0].iter().filter(|share| **share > self.boundary).count() as f64;
         format!(
-            "by {} and {} {} of the plane lies above {} wrong; of {} the side is told; {} questions, {} object{}",
+            "by {} and {} the side is told of {} of the plane; {} of all lies above {} wrong by the best guess; {} questions, {} object{}",
             self.factors[0],
             self.factors[1],
+            percent(self.told()),
             percent(above / self.wrong[0].len() as f64),
             percent(self.boundary),
-            percent(self.told()),
             self.asked.len(),
             self.objects,
             if self.objects == 1 { "" } else { "s" }

@@ -162,7 +162,7 @@ impl Model {
         let mut noticed = vec![];
         if are_probabilities(answers)? {
             noticed.push(format!(
-                "{} answers probabilities where scores before the softmax are expected: losses, margins and gradients are those of a second \
+                "{} answers probabilities where scores before the softmax are expected: losses, margins, confidences and gradients are those of a second \
                  softmax",
                 self.name
             ));

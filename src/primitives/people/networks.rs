@@ -106,8 +106,10 @@ pub static NETWORKS: Primitive = Primitive {
                 args.float("delta"),
             )?;
             cautions.extend(&powered.cautions);
-            insert(&mut map, "mean", powered.mean);
-            insert(&mut map, "people", powered.people_alone);
+            // Shares of tests.
+            let within = |of: Bounded| Bounded { lo: of.lo.clamp(0.0, 1.0), hi: of.hi.clamp(0.0, 1.0), ..of };
+            insert(&mut map, "mean", within(powered.mean));
+            insert(&mut map, "people", within(powered.people_alone));
             map.insert("lambda".into(), known(powered.lambda));
             map.insert("network".into(), known(powered.network_alone));
             map.insert("seen".into(), Value::Int(powered.seen as i64));
