@@ -41,7 +41,7 @@ impl Model {
     /// probabilities are scores like any others: every softmax of them is the same. Networks of layers answer the same whatever else is
     /// asked, so they are asked once; TorchScript is asked three to five times; closures and programs, which may cost something, are asked about
     /// these images and about the last one alone, and once or twice more only where the two answers differ. What answers the same and has gradients is asked
-    /// whether its scores change along and across them as they say, which takes three gradients and eight sets of answers, or up to 28 where they do not.
+    /// whether its scores change along and across them as they say, which takes two gradients and eight sets of answers, or up to 28 where they do not.
     ///
     /// What was noticed is kept by the journal, as `call` names it, so that a run that goes on asks nothing again.
     pub(super) fn probe(

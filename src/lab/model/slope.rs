@@ -25,6 +25,19 @@ const GRID: i64 = 8;
 /// Of the squares of what scores change there, the share that the gradient may leave out: more is no curvature.
 const LEFT_OUT: f64 = 0.15;
 
+/// The best score less the next one, of images as they are asked about.
+struct Lead {
+    /// The two classes of each image, `N x 2`.
+    best: Tensor,
+    here: Vec<f64>,
+    /// By pixels, in double precision.
+    gradient: Tensor,
+}
+
+fn numbers(tensor: &Tensor) -> Result<Vec<f64>> {
+    Ok(Vec::try_from(&tensor.f_to_device(Device::Cpu)?)?)
+}
+
 impl Model {
     /// Whether the best score less the next one changes along its gradient as the gradient says. Images are drawn inwards and shaken, so that
     /// no kink that many share (a clamp at 0, equal pixels below a maximum) lies where it is asked; lengths count whose two ways, there and
@@ -39,8 +52,11 @@ impl Model {
         let shaken =
             shaken.f_sub_scalar(0.5)?.f_mul_scalar(0.04)?.f_to_device(images.device())?.f_to_kind(images.kind())?;
         let images = images.f_mul_scalar(0.7)?.f_add_scalar(0.15)?.f_add(&shaken)?;
-        let told = self.told_of_gradient(&images, answers);
-        match told.and_then(|told| if told.is_some() { Ok(told) } else { self.told_across(&images, answers) }) {
+        let told = self.lead_at(&images, answers).and_then(|lead| {
+            let told = self.told_of_gradient(&images, answers, &lead)?;
+            if told.is_some() { Ok(told) } else { self.told_across(&images, answers, &lead) }
+        });
+        match told {
             Ok(told) => Ok(told),
             Err(error) if error.is_interrupted() || error.is_out_of_memory() => Err(error),
             // What has no gradient, or none that can be had, is refused by name where one is asked for.
@@ -80,20 +96,31 @@ impl Model {
         }))
     }
 
-    /// Whether the scores change in directions that have nothing to do with the gradient as it says: of one that lacks a part, or is too short
-    /// to be followed, all that lies along it may be right.
-    fn told_across(&self, images: &Tensor, answers: &Tensor) -> Result<Option<String>> {
+    fn lead_at(&self, images: &Tensor, answers: &Tensor) -> Result<Lead> {
         let best = answers.f_topk(2, 1, true, true)?.1;
-        let lead = |images: &Tensor| -> Result<Tensor> {
-            let scores = self.logits(images)?.f_to_kind(Kind::Double)?.f_gather(1, &best, false)?;
-            Ok(scores.f_select(1, 0)?.f_sub(&scores.f_select(1, 1)?)?)
-        };
         let leaf = images.f_detach_copy()?.f_set_requires_grad(true)?;
         let (here, gradient) = tch::with_grad(|| -> Result<(Tensor, Tensor)> {
-            let here = lead(&leaf)?;
+            let here = self.leads(&leaf, &best)?;
             let found = gradients(&self.name, &here.f_sum(Kind::Double)?, &[&leaf], Graph::Free)?;
             Ok((here.f_detach()?, found[0].f_to_kind(Kind::Double)?))
         })?;
+        Ok(Lead { best, here: numbers(&here)?, gradient })
+    }
+
+    fn leads(&self, images: &Tensor, best: &Tensor) -> Result<Tensor> {
+        let scores = self.logits(images)?.f_to_kind(Kind::Double)?.f_gather(1, best, false)?;
+        Ok(scores.f_select(1, 0)?.f_sub(&scores.f_select(1, 1)?)?)
+    }
+
+    /// The lead of the same classes at other images.
+    fn lead(&self, images: &Tensor, of: &Lead) -> Result<Vec<f64>> {
+        tch::no_grad(|| numbers(&self.leads(images, &of.best)?))
+    }
+
+    /// Whether the scores change in directions that have nothing to do with the gradient as it says: of one that lacks a part, or is too short
+    /// to be followed, all that lies along it may be right.
+    fn told_across(&self, images: &Tensor, answers: &Tensor, lead: &Lead) -> Result<Option<String>> {
+        let Lead { here, gradient, .. } = lead;
         let [_, _, height, width] = images.size()[..] else { return Ok(None) };
         let directions = (0..DIRECTIONS).map(|k| -> Result<Tensor> {
             let mut size = images.size();
@@ -103,8 +130,7 @@ impl Model {
             Ok(signs.f_to_device(images.device())?.f_to_kind(images.kind())?)
         });
         let directions = directions.collect::<Result<Vec<_>>>()?;
-        let numbers = |tensor: &Tensor| -> Result<Vec<f64>> { Ok(Vec::try_from(&tensor.f_to_device(Device::Cpu)?)?) };
-        let (here, largest) = (numbers(&here)?, answers.f_abs()?.f_max()?.f_double_value(&[])?);
+        let largest = answers.f_abs()?.f_max()?.f_double_value(&[])?;
         let said = directions.iter().map(|direction| {
             numbers(&gradient.f_mul(direction)?.f_flatten(1, -1)?.f_sum_dim_intlist(
                 [1i64].as_slice(),
@@ -118,8 +144,8 @@ impl Model {
             let mut sums = vec![[0.0; 3]; here.len()];
             for (direction, said) in directions.iter().zip(&said) {
                 let shift = direction.f_mul_scalar(by)?;
-                let asked = |images: Tensor| tch::no_grad(|| numbers(&lead(&images)?));
-                let (there, back) = (asked(images.f_add(&shift)?)?, asked(images.f_sub(&shift)?)?);
+                let (there, back) =
+                    (self.lead(&images.f_add(&shift)?, lead)?, self.lead(&images.f_sub(&shift)?, lead)?);
                 for (i, [changed, missing, bent]) in sums.iter_mut().enumerate() {
                     let change = (there[i] - back[i]) / 2.0;
                     *changed += change * change;
@@ -158,19 +184,8 @@ impl Model {
         )))
     }
 
-    fn told_of_gradient(&self, images: &Tensor, answers: &Tensor) -> Result<Option<String>> {
-        let best = answers.f_topk(2, 1, true, true)?.1;
-        let (first, second) = (best.f_narrow(1, 0, 1)?, best.f_narrow(1, 1, 1)?);
-        let lead = |images: &Tensor| -> Result<Tensor> {
-            let scores = self.logits(images)?.f_to_kind(Kind::Double)?;
-            Ok(scores.f_gather(1, &first, false)?.f_sub(&scores.f_gather(1, &second, false)?)?.f_flatten(0, -1)?)
-        };
-        let leaf = images.f_detach_copy()?.f_set_requires_grad(true)?;
-        let (here, gradient) = tch::with_grad(|| -> Result<(Tensor, Tensor)> {
-            let here = lead(&leaf)?;
-            let found = gradients(&self.name, &here.f_sum(Kind::Double)?, &[&leaf], Graph::Free)?;
-            Ok((here.f_detach()?, found[0].f_to_kind(Kind::Double)?))
-        })?;
+    fn told_of_gradient(&self, images: &Tensor, answers: &Tensor, lead: &Lead) -> Result<Option<String>> {
+        let Lead { here, gradient, .. } = lead;
         let lengths = gradient
             .f_flatten(1, -1)?
             .f_square()?
@@ -180,13 +195,11 @@ impl Model {
         let along = gradient.f_div(&lengths.f_clamp_min(f64::MIN_POSITIVE)?.f_reshape(&shape)?)?;
         let along = along.f_to_kind(images.kind())?;
         let largest = answers.f_abs()?.f_max()?.f_double_value(&[])?;
-        let numbers = |tensor: &Tensor| -> Result<Vec<f64>> { Ok(Vec::try_from(&tensor.f_to_device(Device::Cpu)?)?) };
-        let (here, lengths) = (numbers(&here)?, numbers(&lengths)?);
+        let lengths = numbers(&lengths)?;
         // Of images whose scores change by enough to be seen, how much they change as a share of what the gradient says; else NaN.
         let shares = |by: f64| -> Result<Vec<f64>> {
             let shift = along.f_mul_scalar(by)?;
-            let asked = |images: Tensor| tch::no_grad(|| numbers(&lead(&images)?));
-            let (there, back) = (asked(images.f_add(&shift)?)?, asked(images.f_sub(&shift)?)?);
+            let (there, back) = (self.lead(&images.f_add(&shift)?, lead)?, self.lead(&images.f_sub(&shift)?, lead)?);
             let of = |i: usize| {
                 let said = by * lengths[i];
                 let (there, back) = ((there[i] - here[i]) / said, (here[i] - back[i]) / said);
