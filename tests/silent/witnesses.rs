@@ -94,7 +94,7 @@ fn checks_of_a_fault_are_held_against_one_answer() {
         r#"{script}
         for i in 0..400 {{ if ds.labels[i] == 8 && i % 2 == 0 {{ poles[i] = "marked"; }} }}
         let c = faults::injected_in(ds, "mark", poles, how);
-        #{{ regressor: c.cautions.some(|said| said.contains("regressor") && said.contains("always giving the commonest answer")), share: c.checks.commonest.regressor > 0.8 }}"#
+        #{{ regressor: c.cautions.some(|said| said.contains("regressor") && said.contains("always giving the commonest answer")), share: c.commonest.regressor > 0.8 }}"#
     ));
     refused(
         &format!("{script} faults::injected_in(ds, \"mark\", poles, how + #{{ between: [\"plain\", \"Marked\"] }})"),
