@@ -544,6 +544,28 @@ fn a_gradient_that_is_no_number_is_no_robustness() {
     );
 }
 
+/// Where scores have eight digits, what ends on the boundary between classes fails by no more than these; whole numbers are exact.
+#[test]
+fn scores_of_few_digits_count_as_rounded_by_them() {
+    let folder = tempfile::tempdir().unwrap();
+    traced(folder.path(), "low", |scores, _| scores.to_kind(Kind::BFloat16).to_kind(Kind::Float));
+    traced(folder.path(), "votes", |scores, _| (scores * 10.0).round());
+    super::inputs::truths_in(
+        folder.path(),
+        r#"
+        let drawn = data::glyphs(#{ n: 40, size: 16, seed: 1 });
+        let ball = space::pixels("l2", #{ radius: 2.0, bounds: [0, 1] });
+        let asked = |name, space, search| {
+            let f = model::load(name, #{ input: [1, 16, 16] });
+            examine(f, data::from(drawn.images(), f.predict(drawn)), #{ space: space, search: search, seed: 1 })
+        };
+        let coarse = |t| t.cautions.some(|said| said.contains("scores are rounded by (0.") && !said.contains("(0.00"));
+        let low = asked.call("low.pt", ball, search::fmn(#{ steps: 20 }));
+        let votes = asked.call("votes.pt", space::noise(0.5), search::random(#{ questions: 100 }));
+        #{ low: coarse.call(low), votes: votes.success_rate > 0.1 && !coarse.call(votes) }"#,
+    );
+}
+
 /// A hundredth of a hundredth of the others' scores: too little for a batch norm, and too much for rounding.
 #[test]
 fn a_little_of_the_others_in_a_batch_is_noticed() {

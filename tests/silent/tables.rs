@@ -267,3 +267,22 @@ fn lines_that_name_pictures_are_no_labels() -> Outcome {
     );
     Ok(())
 }
+
+/// What a file says of a seed can be given back, and a data set says how many of its classes are there.
+#[test]
+fn seeds_and_classes_are_told_as_they_are() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let found = run_in(
+        folder.path(),
+        r#"
+        let ds = data::glyphs(#{ n: 40, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+        examine(f, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 1 }), seed: -3 }).save("t.json");
+        `${ds.relabel(|row| row.label % 3)}; ${ds}`"#,
+    )?;
+    let said = found.summary();
+    assert!(said.contains("10 classes of which 3 occur,") && said.matches("occur").count() == 1, "{said}");
+    let saved: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.path().join("t.json"))?)?;
+    assert_eq!(saved["seed"], -3);
+    Ok(())
+}

@@ -198,6 +198,24 @@ impl Model {
         })
     }
 
+    /// What is to be said where one answer was given to all of several tests with these labels: to other images it may be the same.
+    pub fn reads_nothing(&self, labels: &[i64], read: &[i64]) -> Option<String> {
+        const FEWEST: usize = 5;
+        let (first, label) = (read.first()?, labels.first()?);
+        let constant = read.len() >= FEWEST && read.iter().all(|answer| answer == first);
+        let of_one = labels.iter().all(|other| other == label);
+        constant.then(|| {
+            let why = match of_one {
+                true if label == first => {
+                    "tests of one label don't tell whether it reads them: draw some of others too"
+                }
+                true => "it may number its classes otherwise, or read nothing",
+                false => "it reads nothing of them",
+            };
+            format!("{} answers class {first} to all {} tests: {why}", self.name, read.len())
+        })
+    }
+
     /// What an error of `wrong` of `n` images says against the model: it is no better than that of guessing, as where model and data number their
     /// classes differently, or than that of answering the commonest class alone, or the numbers of classes differ.
     fn no_better_than_guessing(&self, set: Shown, wrong: usize, n: usize) -> Option<String> {

@@ -30,7 +30,7 @@ pub use discrimination::{d_prime, share_of_d_prime};
 pub use import::{ReadAnswer, ReadAnswers, read_answers};
 pub use judgements::{FIELDS, GivenAnswer, ItemFacts, Judgement, Judgements};
 pub use kind::{ACCEPTED_SEED, FORBIDDEN, MISSED, QuestionKind, REFUSED_SEED, SPOTTED};
-pub use networks::{JudgedImages, NetworksBesidePeople, beside, check_networks, check_unseen, networks_keep};
+pub use networks::{JudgedImages, NetworksBesidePeople, beside, check_unseen, networks_keep};
 pub use oracle::PeopleOracle;
 pub use prediction_powered::{PredictionPowered, prediction_powered};
 pub use rules::{Conduct, RULES, Rules};

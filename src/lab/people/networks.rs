@@ -10,7 +10,6 @@ use crate::core::{Cautions, Cx, Digest, Error, Result};
 use crate::data::Dataset;
 use crate::maths::shares::CountedShare;
 use crate::model::{Inputs, Model};
-use crate::search::reads_nothing;
 
 /// The items of a task of which people say whether they keep their label, as networks see them.
 pub struct JudgedImages {
@@ -72,16 +71,6 @@ impl JudgedImages {
         let kept = rows.iter().map(|&row| self.kept[row]).collect();
         Ok((Self { set: self.set.select(&rows)?, kept, unjudged }, said.into_iter().flatten().collect()))
     }
-}
-
-/// Networks are refused where one of them would count twice.
-pub fn check_networks(judges: &[&Model]) -> Result<()> {
-    for (i, judge) in judges.iter().enumerate() {
-        if judges[..i].iter().any(|other| other.answers_as(judge)) {
-            return Err(Error::argument(format!("`judges` has {} twice, which would count double", judge.name)));
-        }
-    }
-    Ok(())
 }
 
 /// Tests that people saw are refused among those that they are said not to have seen; at 8 bits, as they saw them.
@@ -151,7 +140,7 @@ fn against(judge: &Model, set: &Dataset, kept: &[bool], answers: &[i64]) -> Opti
             judge.name,
             read.len()
         )),
-        false => judge.doubts(set, &read).or_else(|| reads_nothing(judge, set, answers)),
+        false => judge.doubts(set, &read).or_else(|| judge.reads_nothing(set.labels(), answers)),
     }
 }
 

@@ -93,7 +93,9 @@ impl TwoWaySpread {
     /// The interval of a measure of agreement, which lies between -1 and 1; not known where nothing but rounding varied, which does not say that
     /// nothing would.
     pub fn agreement(&self, value: f64, delta: f64) -> Bounded {
-        let reach = match self.variance > 1e-18 {
+        /// The square of what sums of shares are rounded by.
+        const ROUNDING: f64 = 1e-18;
+        let reach = match self.variance > ROUNDING {
             true => self.reach(delta).map_or(f64::NAN, |reach| reach * self.variance.sqrt()),
             false => f64::NAN,
         };

@@ -117,7 +117,7 @@ pub use measured::Measured;
 pub use nearest::Nearest;
 pub use need::Need;
 pub use on_their_way::OnTheirWay;
-pub use oracle::{KeptLabels, Oracle, Witnesses, reads_nothing};
+pub use oracle::{KeptLabels, Oracle, Witnesses, each_once};
 pub use over_elements::{Asked, Until, compared_and_range, examine_together};
 pub use pairing::{Approach, SEARCHES, SPACES, gradient_search};
 pub use parts::MemberTally;

@@ -1,5 +1,6 @@
 //! Who says whether an image still shows what it was drawn as.
 
+use std::borrow::Borrow;
 use std::rc::Rc;
 
 use serde_json::json;
@@ -31,16 +32,14 @@ pub struct Oracle {
 impl Oracle {
     /// `tested` gets its own tests wrong by definition, so it is no judge of them; and nobody has two votes.
     pub fn of_models(models: Vec<Model>, tested: &Model) -> Result<Self> {
-        for (i, judge) in models.iter().enumerate() {
+        for judge in &models {
             if judge.answers_as(tested) {
                 let what = if judge.digest() == tested.digest() { "" } else { "which answers as " };
                 return Err(Error::argument(format!("the oracle has {}, {what}the classifier under test", judge.name))
                     .hint("take classifiers of other makes that learned from other images"));
             }
-            if models[..i].iter().any(|other| other.answers_as(judge)) {
-                return Err(Error::argument(format!("the oracle has {} twice, which would count double", judge.name)));
-            }
         }
+        each_once(&models, "the oracle")?;
         Ok(Self { models, witnesses: None })
     }
 
@@ -99,7 +98,7 @@ impl Oracle {
                 let mut noticed = Cautions::default();
                 for (model, read) in self.models.iter().zip(&opinions) {
                     noticed.extend(&model.cautions());
-                    reads_nothing(model, images, read).into_iter().for_each(|caution| noticed.add(caution));
+                    model.reads_nothing(images.labels(), read).into_iter().for_each(|caution| noticed.add(caution));
                 }
                 (most.into_iter().map(Some).collect(), noticed)
             }
@@ -112,23 +111,14 @@ impl Oracle {
     }
 }
 
-/// What is to be said of a judge that gives one answer to all of several tests: of other images it may say the same.
-pub fn reads_nothing(judge: &Model, tests: &Dataset, read: &[i64]) -> Option<String> {
-    const FEWEST: usize = 5;
-    let [first, rest @ ..] = read else { return None };
-    let constant = read.len() >= FEWEST && rest.iter().all(|answer| answer == first);
-    let labels = tests.labels();
-    let of_one = labels.iter().all(|label| *label == labels[0]);
-    constant.then(|| {
-        let why = match of_one {
-            true if labels[0] == *first => {
-                "tests of one label don't tell whether it reads them: draw some of others too"
-            }
-            true => "it may number its classes otherwise, or read nothing",
-            false => "it reads nothing of them",
-        };
-        format!("{} answers class {first} to all {} tests: {why}", judge.name, read.len())
-    })
+/// Nobody has two votes.
+pub fn each_once(judges: &[impl Borrow<Model>], who: &str) -> Result<()> {
+    for (i, judge) in judges.iter().map(Borrow::borrow).enumerate() {
+        if judges[..i].iter().any(|other| other.borrow().answers_as(judge)) {
+            return Err(Error::argument(format!("{who} has {} twice, which would count double", judge.name)));
+        }
+    }
+    Ok(())
 }
 
 /// Which tests still show what they were drawn as, and who says so.

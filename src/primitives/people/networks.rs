@@ -7,11 +7,9 @@ use super::{DELTA, insert, known};
 use crate::core::{Cautions, Cx, Error, Result, Value};
 use crate::data::Dataset;
 use crate::model::Model;
-use crate::people::{
-    Bounded, PeopleOracle, TaskAnswers, beside, check_networks, check_unseen, networks_keep, prediction_powered,
-};
+use crate::people::{Bounded, PeopleOracle, TaskAnswers, beside, check_unseen, networks_keep, prediction_powered};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
-use crate::search::Witnesses;
+use crate::search::{Witnesses, each_once};
 
 pub static NETWORKS: Primitive = Primitive {
     path: "Answers.networks",
@@ -140,7 +138,7 @@ impl Judges {
             Value::Array(values) if values.is_empty() => Err(Error::argument("`judges` is an empty array")),
             Value::Array(values) => {
                 let models = values.iter().map(judge).collect::<Result<Vec<_>>>()?;
-                check_networks(&models.iter().map(|model| &**model).collect::<Vec<_>>())?;
+                each_once(&models, "`judges`")?;
                 Ok(Self::Networks(models))
             }
             one => Ok(Self::Networks(vec![judge(one)?])),

@@ -461,6 +461,37 @@ mod tests {
 
     /// tests/golden/information.py, which leaves out image after image and takes Pearson's sum over all cells: value, variance, excess,
     /// contingency, unseen, whether images are few.
+    /// Images are named out of order; what is told of each is what is estimated of the others.
+    #[test]
+    fn an_image_that_is_left_out_leaves_the_estimate_of_the_others() {
+        let one = rows(31, |i| i % 4, |i| if i * 7 % 10 < 4 { i % 4 } else { (i * i + 1) % 5 });
+        let one: Vec<(u32, u32, u32)> = one.into_iter().map(|(i, y, t)| (i * 12 % 31, y, t)).collect();
+        let several: Vec<(u32, u32, u32)> =
+            one.iter().flat_map(|&(i, y, t)| (0..1 + i % 3).map(move |j| (i, y, (t + j) % 5))).collect();
+        let plugin = |rows: &[(u32, u32, u32)]| {
+            let level = Level { delta: 0.05, shuffles: 0 };
+            Answers::of(rows.to_vec(), 8).estimate(Estimator::Plugin, level, &mut random(1, 1)).value
+        };
+        let corrected = |rows: &[(u32, u32, u32)]| known(rows, 3).value / LN_2;
+        type Estimated<'a> = &'a dyn Fn(&[(u32, u32, u32)]) -> f64;
+        let cases: [(&Vec<_>, Estimator, Estimated); 4] = [
+            (&one, Estimator::Corrected, &corrected),
+            (&one, Estimator::Plugin, &plugin),
+            (&several, Estimator::Plugin, &plugin),
+            (&several, Estimator::Corrected, &plugin),
+        ];
+        for (case, (rows, estimator, estimated)) in cases.into_iter().enumerate() {
+            let whole = estimated(rows);
+            let moved = Answers::of(rows.clone(), 8).left_out(estimator);
+            assert_eq!(moved.len(), 31);
+            for (image, moved) in moved.into_iter().enumerate() {
+                let others: Vec<_> = rows.iter().copied().filter(|row| row.0 != image as u32).collect();
+                let wanted = estimated(&others) - whole;
+                assert!((moved - wanted).abs() < 1e-9, "case {case}, image {image}: {moved}, not {wanted}");
+            }
+        }
+    }
+
     #[test]
     fn what_is_known_of_a_sample_is_what_leaving_out_says() {
         let several = (0..14).flat_map(|i| (0..1 + i % 3).map(move |j| (i, j)));
