@@ -15,6 +15,8 @@ mod figures;
 mod inputs;
 #[path = "silent/language.rs"]
 mod language;
+#[path = "silent/learned.rs"]
+mod learned;
 #[path = "silent/measures.rs"]
 mod measures;
 #[path = "silent/models.rs"]

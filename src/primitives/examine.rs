@@ -125,7 +125,8 @@ pub static EXAMINE: Primitive = Primitive {
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
-               examine(f, ds, #{ space: space::translate(1), search: search::strongest() })",
+               let fresh = data::glyphs(#{ n: 20, size: 16, seed: 2 });\n\
+               examine(f, fresh, #{ space: space::translate(1), search: search::strongest() })",
         result: "transcript: 20 images, 16 wrong as they stand, 1 fooled",
     }],
     run: |cx, args| {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -336,9 +336,19 @@ impl Dataset {
         Some(format!("{}: {n} skipped as it was read, the first of them {}: {}", self.name, first.name, first.why))
     }
 
-    /// A number that equal images of a source have in common.
+    /// A number that equal images have in common, as far as that is known without drawing or decoding them.
     pub(super) fn likeness(&self, row: usize) -> u64 {
-        self.source.likeness(self.rows[row] as usize)
+        let index = self.rows[row];
+        self.source.likeness(index as usize).unwrap_or_else(|| {
+            let mut hasher = DefaultHasher::new();
+            (self.of_source.0, index).hash(&mut hasher);
+            hasher.finish()
+        })
+    }
+
+    /// That number of every image, whatever is made of its pixels as it is read.
+    pub fn likenesses(&self) -> impl Iterator<Item = u64> {
+        (0..self.len()).map(|row| self.likeness(row))
     }
 
     pub(super) fn is_to_be_turned(&self, row: usize) -> bool {
@@ -372,8 +382,7 @@ impl Dataset {
         static KNOWN: Mutex<BTreeMap<Digest, Arc<Different>>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let of = known.entry(self.digest).or_insert_with(|| {
-            let mut images: Vec<(u64, i64)> =
-                self.labels.iter().enumerate().map(|(row, label)| (self.likeness(row), *label)).collect();
+            let mut images: Vec<(u64, i64)> = self.likenesses().zip(self.labels.iter().copied()).collect();
             images.sort_unstable();
             images.dedup();
             let mut of_label = BTreeMap::new();

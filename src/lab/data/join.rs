@@ -55,8 +55,8 @@ impl Source for Joined {
         Ok(())
     }
 
-    fn likeness(&self, index: usize) -> u64 {
-        self.find(index).map_or(0, |(part, row)| self.parts[part].likeness(row))
+    fn likeness(&self, index: usize) -> Option<u64> {
+        self.find(index).map(|(part, row)| self.parts[part].likeness(row))
     }
 
     fn is_to_be_turned(&self, index: usize) -> bool {

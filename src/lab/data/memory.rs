@@ -95,7 +95,7 @@ impl Source for Memory {
         matches!(self.pixels, StoredPixels::Bytes(_))
     }
 
-    fn likeness(&self, index: usize) -> u64 {
+    fn likeness(&self, index: usize) -> Option<u64> {
         let each = self.stored.iter().product::<usize>();
         let image = index * each..(index + 1) * each;
         let mut hasher = DefaultHasher::new();
@@ -103,7 +103,7 @@ impl Source for Memory {
             StoredPixels::Bytes(bytes) => hasher.write(&bytes[image]),
             StoredPixels::Floats(floats) => floats[image].iter().for_each(|x| hasher.write_u32(x.to_bits())),
         }
-        hasher.finish()
+        Some(hasher.finish())
     }
 
     fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {

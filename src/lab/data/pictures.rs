@@ -146,8 +146,8 @@ impl<F: PictureFiles> Source for Pictures<F> {
         true
     }
 
-    fn likeness(&self, index: usize) -> u64 {
-        self.contents[index].likeness()
+    fn likeness(&self, index: usize) -> Option<u64> {
+        Some(self.contents[index].likeness())
     }
 
     fn is_to_be_turned(&self, index: usize) -> bool {

@@ -58,7 +58,7 @@ pub fn binary(models: Vec<Model>) -> Result<Model> {
     let digests: Vec<Digest> = models.iter().map(Object::digest).collect();
     let parts: Vec<&[u8]> = std::iter::once(&b"binary"[..]).chain(digests.iter().map(|d| &d.0[..])).collect();
     let (digest, input, classes) = (Digest::of_parts(&parts), first.input(), models.len() as i64);
-    Ok(Model::new(format!("{classes} binary labels"), Box::new(Binary(models)), digest)
-        .with_classes(classes)
-        .with_input(input))
+    let all = Model::new(format!("{classes} binary labels"), Box::new(Binary(models.clone())), digest);
+    let all = models.iter().fold(all, |all, model| all.that_learned_as(model));
+    Ok(all.with_classes(classes).with_input(input))
 }

@@ -253,8 +253,13 @@ impl Model {
         self.other_number_of_classes(set)
     }
 
+    /// What stands against the model on a set before it is asked.
+    pub fn known_doubts(&self, set: &Dataset) -> impl Iterator<Item = String> {
+        [self.renumbered(set), self.knows_by_heart(set)].into_iter().flatten()
+    }
+
     /// What is to be said where classes that occur in the set are called otherwise than those that the model learned under the same numbers.
-    pub fn renumbered(&self, set: &Dataset) -> Option<String> {
+    fn renumbered(&self, set: &Dataset) -> Option<String> {
         let own = self.class_names().filter(|own| !are_numbers(set.classes()) || are_numerals(own))?;
         let plain = |name: &String| name.to_lowercase().replace(['_', '-'], " ");
         let occur: BTreeSet<usize> = set.labels().iter().filter_map(|&label| usize::try_from(label).ok()).collect();

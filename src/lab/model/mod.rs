@@ -6,6 +6,7 @@ mod classify;
 mod doubts;
 mod frozen;
 mod layer;
+mod learned;
 mod load;
 mod memory_format;
 mod module;
@@ -41,6 +42,8 @@ pub use shift::{Shared, ShiftPlan};
 pub use smoothed::STANDS_IN;
 pub use supply::{Fresh, HeNormal, Init, Loaded, Supply, check_names, rename};
 pub use votes::{Sampling, Votes};
+
+use learned::LearnedImages;
 
 use crate::core::{
     Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, keeps_graph, no_gradient, on_device,
@@ -205,6 +208,7 @@ pub struct Model {
     made_by: Option<Digest>,
     /// Mean training loss of each epoch, of a model trained here.
     history: Vec<f64>,
+    learned: LearnedImages,
     /// What brings images to its size.
     filter: Filter,
     /// What was noticed of its answers.
@@ -228,6 +232,7 @@ impl Model {
             asks: vec![],
             made_by: None,
             history: vec![],
+            learned: LearnedImages::default(),
             filter: Filter::default(),
             cautions: Rc::default(),
             probed: Rc::default(),
@@ -243,7 +248,7 @@ impl Model {
 
     /// Whose answers are worked out from those of another one.
     pub fn that_asks(self, other: &Self) -> Self {
-        Self { asks: other.sources(), class_names: other.class_names.clone(), ..self }
+        Self { asks: other.sources(), class_names: other.class_names.clone(), ..self }.that_learned_as(other)
     }
 
     /// Whose classes are called so; names that are numbers say nothing.

@@ -14,7 +14,7 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     cautions.extend(&plan.data.drawn_by());
     cautions.extend(&plan.data.noticed());
     plan.search.caution(slopes::width(plan)).into_iter().for_each(|caution| cautions.add(caution));
-    plan.model.renumbered(plan.data).into_iter().for_each(|caution| cautions.add(caution));
+    plan.model.known_doubts(plan.data).for_each(|caution| cautions.add(caution));
     let noticed = [
         agreement(plan, rows),
         stuck(plan, rows),
@@ -22,6 +22,7 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
         free_and_right(plan, rows),
         missed_within_more(plan, rows),
         within_rounding(plan, rows),
+        unbounded(plan),
     ];
     noticed.into_iter().flatten().for_each(|caution| cautions.add(caution));
     cautions
@@ -175,6 +176,17 @@ fn free_and_right(plan: &Examination, rows: &[Row]) -> Option<String> {
             if bounds.is_some() { " but the bounds of pixels" } else { "" },
             plan.model.name
         )
+    })
+}
+
+/// Whether least changes, or those within a ball, may make images of pixels that none has. How much noise of any size is borne is another question.
+fn unbounded(plan: &Examination) -> Option<String> {
+    let space = plan.space.differentiable().filter(|_| plan.space.additive())?;
+    let limited = plan.search.finds_least() || !plan.levels.is_empty() || space.within().is_some();
+    (limited && plan.space.bounds().is_none() && !plan.data.leaves_unit_range()).then(|| {
+        "nothing keeps pixels from 0 to 1, where those of images are: what fails may be no image, by less than images need; `bounds: [0, 1]` of the \
+         space keeps them there"
+            .into()
     })
 }
 

@@ -119,8 +119,8 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
         // Images whose classes have no names teach a network that knows its own no others.
         let known = from.as_ref().and_then(Model::class_names).filter(|_| are_numbers(set.classes()));
         let model = Model::of_module(name, module)?.with_history(losses);
-        let model = model.with_class_names(known.unwrap_or(set.classes()));
-        from.as_ref().map_or(Ok(model.clone()), |from| model.normalised_as(from))
+        let model = model.with_class_names(known.unwrap_or(set.classes())).that_learned_from(set);
+        from.as_ref().map_or(Ok(model.clone()), |from| model.clone().that_learned_as(from).normalised_as(from))
     };
     match outcome {
         Ok(()) => model(),

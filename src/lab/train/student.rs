@@ -32,6 +32,7 @@ impl Student {
     /// The classifier as it is now, on its own tensors.
     pub(super) fn model(&self, model: &Model) -> Result<Model> {
         let trained = Model::of_module(format!("{} trained online", model.name), self.module.copy()?)?;
-        trained.with_class_names(model.class_names().unwrap_or_default()).normalised_as(model)
+        let trained = trained.with_class_names(model.class_names().unwrap_or_default()).that_learned_as(model);
+        trained.normalised_as(model)
     }
 }

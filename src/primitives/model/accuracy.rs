@@ -48,7 +48,7 @@ fn share(cx: &Cx, args: &Args, count: fn(usize, usize) -> usize) -> Result<Value
     let read = model.read(cx, &set)?;
     let correct = read.iter().filter(|(label, answer)| label == answer).count();
     // A float can't say so itself; the run keeps it.
-    model.renumbered(&set).into_iter().for_each(|told| cx.warn(told));
+    model.known_doubts(&set).for_each(|told| cx.warn(told));
     model.doubts(&set, &read).into_iter().for_each(|told| cx.warn(told));
     Ok(Value::Float(count(correct, set.len()) as f64 / set.len() as f64))
 }

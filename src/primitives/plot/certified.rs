@@ -31,8 +31,9 @@ pub static CERTIFIED: Primitive = Primitive {
             Lines are exact steps; bands are Wilson's intervals at 95% over images.",
     source: "Cohen, Rosenfeld and Kolter 2019, Figures 1 and 6",
     examples: &[Example {
-        code: "let ds = data::glyphs(#{ n: 30, size: 16, position: \"centred\", margin: 0, seed: 1 });\n\
-               let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });\n\
+        code: "let glyphs = |seed| data::glyphs(#{ n: 30, size: 16, position: \"centred\", margin: 0, seed: seed });\n\
+               let ds = glyphs.call(2);\n\
+               let f = model::train(glyphs.call(1), #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });\n\
                let how = #{ sigma: 0.2, samples: 200, seed: 1 };\n\
                let t = examine(f.smoothed(#{ sigma: 0.2, seed: 1 }), ds, #{ space: space::pixels(\"l2\"), search: search::adam(#{ steps: 9 }), batch: 30 });\n\
                let figure = plot::certified(robustness::certify(f, ds, how), #{ attack: robustness::certify(f, t, how) });\n\

@@ -16,9 +16,10 @@ pub static DIFFERENCE: Primitive = Primitive {
     source: "",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 200, size: 16, seed: 1 });\n\
+               let fresh = data::glyphs(#{ n: 200, size: 16, seed: 2 });\n\
                let curve = |epochs| tolerance::measure(\n    \
                    model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: epochs, seed: 1 }),\n    \
-                   ds, #{ space: space::noise(), levels: [0.1, 1, 10] });\n\
+                   fresh, #{ space: space::noise(), levels: [0.1, 1, 10] });\n\
                plot::difference(tolerance::difference(curve.call(8), curve.call(20)))",
         result: "figure: 2 panels, 2 lines",
     }],

@@ -24,7 +24,8 @@ pub static TOLERANCE: Primitive = Primitive {
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 120, size: 16, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });\n\
-               let c = tolerance::measure(f, ds, #{ space: space::noise(), levels: [0.1, 1, 10] });\n\
+               let fresh = data::glyphs(#{ n: 120, size: 16, seed: 2 });\n\
+               let c = tolerance::measure(f, fresh, #{ space: space::noise(), levels: [0.1, 1, 10] });\n\
                plot::tolerance(#{ noise: c })",
         result: "figure: 2 panels, 2 lines",
     }],

@@ -151,7 +151,7 @@ impl Certificate {
             found.cautions.add(SEVERAL);
         }
         let read: Vec<(i64, i64)> = found.rows.iter().map(|row| (row.label, i64::from(row.votes.class))).collect();
-        model.renumbered(&images.set).into_iter().for_each(|told| found.cautions.add(told));
+        model.known_doubts(&images.set).for_each(|told| found.cautions.add(told));
         if let (None, Some(doubt)) = (&images.moved_by, model.doubted_numbers(&images.set, &read)) {
             found.cautions.add(doubt);
         }

@@ -1,7 +1,7 @@
 //! What must be said of curves that are drawn into one figure.
 
 use super::Curve;
-use crate::core::{Cautions, number};
+use crate::core::{Cautions, Object, number};
 
 /// What to say of curves side by side: their own cautions, by name, and whether they are of different images.
 pub fn populations(curves: &[(String, &Curve)]) -> Cautions {
@@ -29,6 +29,17 @@ pub fn populations(curves: &[(String, &Curve)]) -> Cautions {
     if curves.iter().any(|(_, curve)| curve.settings.estimator != first.settings.estimator) {
         let of: Vec<String> = curves.iter().map(|(name, curve)| format!("{name} by {}", curve.estimator)).collect();
         cautions.add(format!("I(T; Y) is estimated in different ways: {}", of.join(", ")));
+    }
+    let again = |i: usize| {
+        let (name, curve) = &curves[i];
+        curves[..i].iter().any(|(other, before)| other == name && Object::digest(*before) == Object::digest(*curve))
+    };
+    let repeated = (0..curves.len()).filter(|&i| again(i)).count();
+    if repeated > 0 {
+        let of = curves.len();
+        cautions.add(format!(
+            "{repeated} of the {of} curves are copies of others, so means and spreads are of fewer models than they say"
+        ));
     }
     cautions
 }
