@@ -739,7 +739,8 @@ fn searches_and_radii_that_are_asked_together_answer_as_they_do_alone() {
         [alone == together, scored * 2 < scored_alone, all.len(), all.strongest_2.cautions.len(), risk::holm(all)[0].cautions.len()]
         "#
     );
-    assert_eq!(told(&script), "[true, true, 12, 1, 0]");
+    // What is found on images that were learned from, where it does not reject, and that it is one of twelve.
+    assert_eq!(told(&script), "[true, true, 12, 2, 1]");
 }
 
 #[test]
@@ -754,7 +755,7 @@ fn bets_may_end_an_examination_and_say_so() {
         [
             whole.reject, early.reject, early.m < 400, early.m >= whole.betting.used, early.betting.used == whole.betting.used,
             early.cautions[0].contains(`stopped after ${{early.m}} of 400 images`), never.t == plain.t && never.p == plain.p,
-            early.transcript.cautions[0] == early.cautions[0] && never.transcript.cautions.is_empty(),
+            early.transcript.cautions.contains(early.cautions[0]) && never.transcript.cautions.is_empty(),
         ]
         "#
     );

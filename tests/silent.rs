@@ -13,6 +13,8 @@ use viva::script::Session;
 mod figures;
 #[path = "silent/inputs.rs"]
 mod inputs;
+#[path = "silent/intervals.rs"]
+mod intervals;
 #[path = "silent/language.rs"]
 mod language;
 #[path = "silent/learned.rs"]

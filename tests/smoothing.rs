@@ -345,7 +345,8 @@ fn attacks_on_the_smoothed_model_never_come_below_the_certificate() {
     let found = value(
         r#"
         let ds = data::glyphs(#{ n: 40, size: 16, position: "centred", margin: 0, seed: 1 });
-        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 40, lr: 0.01, seed: 1 });
+        let taught = data::glyphs(#{ n: 400, size: 16, position: "centred", margin: 0, seed: 2 });
+        let f = model::train(taught, #{ arch: [net::flatten(), net::linear(10)], epochs: 40, lr: 0.01, seed: 1 });
         let how = #{ sigma: 0.3, samples: 1000, seed: 1 };
         let c = robustness::certify(f, ds, how);
         let g = f.smoothed(#{ sigma: 0.3, draws: 16, seed: 1 });

@@ -8,7 +8,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use viva::core::{Cx, Value};
 use viva::maths::shares::CountedShare;
-use viva::maths::weakness::{BinnedQuestions, Bins, Rule, RuleSearch, Stratum, stratified_p};
+use viva::maths::weakness::{BinnedQuestions, Bins, Rule, RuleSearch, Stratum, clustered_p, stratified_p};
 use viva::script::{Diagnostic, Session};
 
 const HOW: RuleSearch = RuleSearch { rules: 5, conditions: 3, fewest: 20 };
@@ -244,9 +244,9 @@ fn what_was_chosen_confirms_nothing() {
     );
     assert!(refused("robustness::weaknesses(t, #{ fresh: t })").contains("has questions that rules were found on"));
     assert!(refused("robustness::weaknesses(asked.call(search::random(#{ questions: 2 }), 1))").contains("too few"));
-    let other = "let more = data::from(tensor::zeros([3, 1, 1, 1]), [0, 0, 0], #{ classes: [\"off\", \"on\"] }); \
+    let other = "let more = data::from(tensor::zeros([3, 1, 1, 1]), [0, 0, 0], #{ classes: [\"off\", \"up\"] }); \
         robustness::weaknesses(t, #{ fresh: examine(f, more, #{ space: space, search: search::random(#{ questions: 50 }), seed: 2 }) })";
-    assert!(refused(other).contains("another data set"), "{}", refused(other));
+    assert!(refused(other).contains("another set of classes"), "{}", refused(other));
     assert!(refused("robustness::weaknesses(t, #{ conditions: 0 })").contains("conditions"));
     // With another seed they are fresh, and what was chosen may be where rules are found.
     assert_eq!(
@@ -255,4 +255,41 @@ fn what_was_chosen_confirms_nothing() {
         ),
         "true"
     );
+}
+
+/// Rules that were found and confirmed on the same objects are of these, which is said; of other objects they are confirmed object by object.
+#[test]
+fn what_holds_of_these_objects_need_not_hold_of_others() {
+    let same =
+        told("robustness::weaknesses(t).cautions.some(|said| said.contains(\"confirmed on the same 10 objects\"))");
+    assert_eq!(same, "true");
+    let others = "let more = data::from(tensor::zeros([30, 1, 1, 1]) + 0.1, tensor::zeros([30]).values(), #{ classes: [\"off\", \"on\"] }); \
+        let fresh = examine(f, more, #{ space: space, search: search::random(#{ questions: 50 }), seed: 2 }); \
+        let w = robustness::weaknesses(t, #{ fresh: fresh });";
+    assert_eq!(told(&format!("{others} w.named.len()")), "1");
+    assert_eq!(told(&format!("{others} w.cautions.some(|said| said.contains(\"the same\"))")), "false");
+    assert_eq!(told(&format!("{others} w.objects")), "30");
+}
+
+/// Objects that fail under a rule and objects that fail elsewhere, as many of each: of such objects no rule is more than chance, however many
+/// questions each was asked.
+#[test]
+fn a_few_objects_decide_by_how_they_differ() {
+    let stratum = |within: u64, without: u64| Stratum {
+        asked: 200,
+        failed: within + without,
+        within: 100,
+        failed_within: within,
+    };
+    let uneven: Vec<Stratum> =
+        [(90, 10), (85, 5), (10, 70), (20, 60), (80, 30), (15, 75)].map(|(a, b)| stratum(a, b)).into();
+    let mut more = uneven.clone();
+    more.push(stratum(99, 1));
+    assert!(stratified_p(&more) < 1e-9);
+    assert!(clustered_p(&more) > 0.1, "{}", clustered_p(&more));
+    // scipy.stats.ttest_1samp([0.8, 0.8, -0.6, -0.4, 0.5, -0.6, 0.98], 0, alternative="greater").pvalue
+    assert!((clustered_p(&more) - 0.231_532_174_8).abs() < 1e-9, "{}", clustered_p(&more));
+    let alike: Vec<Stratum> = [(90, 10), (85, 5), (80, 20), (95, 12)].map(|(a, b)| stratum(a, b)).into();
+    assert!(clustered_p(&alike) < 0.001);
+    assert_eq!(clustered_p(&[stratum(90, 1)]), 1.0);
 }

@@ -643,7 +643,7 @@ pub static TYPES: &[Type] = &[
             field(
                 "excluded_mass",
                 "a float",
-                "the share of its settings above which failures of such an object are excluded at 95%, 1 - 0.05^(1 / random_asked); NaN of none, 0 where each was asked at every setting there is and answers do not change",
+                "the share of its settings above which failures of any such object are excluded at 95%, 1 - (0.05 / objects)^(1 / random_asked), as they were chosen by not failing; NaN of none, 0 where each was asked at every setting there is and answers do not change",
             ),
             field(
                 "excluded_mass_mean",

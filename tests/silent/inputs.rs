@@ -64,8 +64,8 @@ fn cautions_go_along() {
         let figure = plot::examiner(#{ a: worst, b: worst });
         #{
             rows: t.filter(|row| row.id < 3).cautions == t.cautions && t.cautions.len() == 2,
-            curve: worst.cautions == t.cautions, figure: figure.cautions == t.cautions,
-            sheet: plot::grid([figure, figure]).cautions == t.cautions,
+            curve: t.cautions.all(|said| said in worst.cautions) && worst.cautions.some(|said| said.contains("12 objects are few")),
+            figure: figure.cautions == worst.cautions, sheet: plot::grid([figure, figure]).cautions == worst.cautions,
         }"#,
     );
 }
@@ -404,7 +404,8 @@ fn classes_that_are_others_under_the_same_number_are_told_or_refused() -> Outcom
 fn other_orders_of_classes_are_told_of() -> Outcome {
     truths(
         r#"let ds = data::glyphs(#{ n: 300, size: 16, position: "centred", margin: 0, seed: 1 });
-        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });
+        let taught = data::glyphs(#{ n: 1000, size: 16, position: "centred", margin: 0, seed: 2 });
+        let f = model::train(taught, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
         let told = |order| {
             let other = ds.relabel(|row| order[row.label]);
             examine(f, other, #{ space: space::noise(), search: search::sweep(), levels: [0], seed: 1 }).cautions

@@ -55,7 +55,8 @@ fn a_perturbation_that_nothing_depends_on_is_refused() {
 /// A network, and the same whose images are 300 times as bright: its scores are 300 times as far apart, its answers the same.
 const SHARP: &str = r#"
     let ds = data::glyphs(#{ n: 100, size: 16, position: "centred", margin: 0, seed: 1 });
-    let plain = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 60, lr: 0.01, seed: 1 });
+    let taught = data::glyphs(#{ n: 1000, size: 16, position: "centred", margin: 0, seed: 2 });
+    let plain = model::train(taught, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
     plain.save("plain.safetensors");
     let sharp = model::load("plain.safetensors", #{ std: [1.0 / 300] });
     let how = #{ space: space::pixels("l2"), search: search::bim(#{ steps: 60, step: 0.1 }), at_steps: "all" };
@@ -84,7 +85,7 @@ fn a_network_whose_gradients_vanish_does_not_look_tolerant() {
             the_curve_says_so: curve.cautions.len() == 2 && "upper bound" in curve.cautions[1] && "upper bound" in `${{curve}}`,
             the_figure_says_so: "sharp: the gradient" in figure.cautions[0],
             the_summary_says_so: row.area == () && row.half == () && row.stuck > 0.8 && row.cautions[0].contains("vanished") && row.area_as_found > 1.0,
-            no_word_of_the_other: other.area != () && !("caution" in other) && honest.cautions.is_empty(),
+            no_word_of_the_other: other.area != () && honest.cautions.all(|said| !said.contains("vanished")),
             the_way_out_works: adam.success_rate() == 1.0 && adam.cautions.is_empty(),
         }}"#
     ));
@@ -202,7 +203,7 @@ fn means_over_successes_say_so_and_comparisons_take_all() {
     ));
     refused(
         &format!("{SHARP} tolerance::smallest_change(examine(plain, ds, how + #{{ at_steps: [1, 2] }}))"),
-        "several rows for one image",
+        "several rows of one image",
     );
     refused(
         &format!(
@@ -591,7 +592,8 @@ fn what_searches_over_factors_never_looked_at_is_said() {
     truths(
         r#"
         let ds = data::glyphs(#{ n: 60, size: 16, position: "centred", margin: 0, seed: 1 });
-        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 60, lr: 0.01, seed: 1 });
+        let taught = data::glyphs(#{ n: 1000, size: 16, position: "centred", margin: 0, seed: 2 });
+        let f = model::train(taught, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
         let look = |search, levels| {
             let how = #{ space: space::rotate(if levels == () { 60 } else { 180 }), search: search, seed: 1 };
             examine(f, ds, if levels == () { how } else { how + #{ levels: levels } })

@@ -22,9 +22,9 @@ const BLOCK: usize = 256;
 /// A file that was changed this shortly before may be changed once more within one tick of its clock.
 const UNSETTLED: Duration = Duration::from_secs(2);
 
-const MAGIC: &[u8; 16] = b"viva contents 2\n";
+const MAGIC: &[u8; 16] = b"viva contents 3\n";
 
-/// Device and inode; size, time of modification and of change in nanoseconds; seconds since 1970 when it was read; 1 for what is to be turned.
+/// Device and inode; size, time of modification and of change in nanoseconds; seconds since 1970 when it was read; 1 for what is to be turned, and 2 for what is see-through.
 const WORDS: usize = 7;
 const ENTRY: usize = WORDS * 8 + 32;
 
@@ -37,13 +37,24 @@ pub(super) struct PictureContents {
     pub digest: Digest,
     /// Whether they say that the picture is to be turned or mirrored before it is shown.
     pub turned: bool,
+    /// Whether anything of it is see-through.
+    pub see_through: bool,
 }
 
 impl PictureContents {
     /// Of a picture that nothing is missing of; `path` is where an error says that it lies.
     pub fn of(path: &Path, bytes: &[u8]) -> Result<Self> {
         let format = picture::check_whole(path, bytes)?;
-        Ok(Self { digest: Digest::of(bytes), turned: picture::is_to_be_turned(format, bytes) })
+        Ok(Self {
+            digest: Digest::of(bytes),
+            turned: picture::is_to_be_turned(format, bytes),
+            see_through: picture::is_see_through(path, format, bytes),
+        })
+    }
+
+    /// Both truths as a number that a list keeps.
+    fn truths(&self) -> u64 {
+        u64::from(self.turned) | u64::from(self.see_through) << 1
     }
 
     pub fn likeness(&self) -> u64 {
@@ -151,7 +162,7 @@ fn seen(_found: &std::fs::Metadata) -> Option<FileStamp> {
 fn bytes_of(list: &List) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     for (inode, entry) in list {
-        for word in inode.iter().chain(&entry.state).chain([&entry.read, &u64::from(entry.contents.turned)]) {
+        for word in inode.iter().chain(&entry.state).chain([&entry.read, &entry.contents.truths()]) {
             bytes.extend(word.to_le_bytes());
         }
         bytes.extend(entry.contents.digest.0);
@@ -172,8 +183,9 @@ fn parse(bytes: &[u8]) -> Option<List> {
         for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
             *word = u64::from_le_bytes(bytes.try_into().ok()?);
         }
-        let [device, inode, size, modified, changed, read, turned] = words;
-        let contents = PictureContents { digest: Digest(bytes[WORDS * 8..].try_into().ok()?), turned: turned != 0 };
+        let [device, inode, size, modified, changed, read, truths] = words;
+        let digest = Digest(bytes[WORDS * 8..].try_into().ok()?);
+        let contents = PictureContents { digest, turned: truths & 1 != 0, see_through: truths & 2 != 0 };
         Some(([device, inode], ReadFile { state: [size, modified, changed], read, contents }))
     };
     entries.chunks_exact(ENTRY).map(entry).collect()
@@ -185,7 +197,8 @@ mod tests {
 
     #[test]
     fn a_list_is_read_back_whole_or_not_at_all() {
-        let contents = |n: u64| PictureContents { digest: Digest::of(&[n as u8]), turned: n % 2 == 1 };
+        let contents =
+            |n: u64| PictureContents { digest: Digest::of(&[n as u8]), turned: n % 2 == 1, see_through: n > 2 };
         let known = |n: u64| ReadFile { state: [n, n + 1, n + 2], read: n + 3, contents: contents(n) };
         let list: List = (0..5).map(|n| ([7, n], known(n))).collect();
         let bytes = bytes_of(&list);

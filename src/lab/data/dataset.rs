@@ -1,7 +1,7 @@
 //! A data set: labelled images that stay on disk or as bytes until they are used.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -297,7 +297,7 @@ impl Dataset {
 
     /// What is to be said beside every result of these images.
     pub fn noticed(&self) -> Cautions {
-        let noticed = [self.incomplete(), self.copied(), self.lying()];
+        let noticed = [self.incomplete(), self.copied(), self.views_of_few(), self.lying(), self.see_through()];
         noticed.into_iter().flatten().chain(self.told()).collect()
     }
 
@@ -351,6 +351,10 @@ impl Dataset {
         (0..self.len()).map(|row| self.likeness(row))
     }
 
+    pub(super) fn is_see_through(&self, row: usize) -> bool {
+        self.source.is_see_through(self.rows[row] as usize)
+    }
+
     pub(super) fn is_to_be_turned(&self, row: usize) -> bool {
         self.source.is_to_be_turned(self.rows[row] as usize)
     }
@@ -358,6 +362,35 @@ impl Dataset {
     /// How many pictures are read as they are stored though their files say that they are to be turned.
     pub(super) fn unturned(&self) -> usize {
         (0..self.len()).filter(|&row| self.is_to_be_turned(row)).count()
+    }
+
+    /// How many pictures are see-through somewhere.
+    pub(super) fn seen_through(&self) -> usize {
+        (0..self.len()).filter(|&row| self.is_see_through(row)).count()
+    }
+
+    fn see_through(&self) -> Option<String> {
+        let count = self.seen_through();
+        (count > 0).then(|| {
+            format!(
+                "{count} of the {} pictures of {} are see-through in parts (alpha), and what no viewer shows there is read as if they were not",
+                self.len(),
+                self.name
+            )
+        })
+    }
+
+    fn views_of_few(&self) -> Option<String> {
+        let of = |&index: &u32| self.source.object_of(index as usize);
+        let objects = self.rows.iter().map(of).collect::<Option<BTreeSet<usize>>>()?.len();
+        (objects < self.len()).then(|| {
+            format!(
+                "the {} images of {} are views of {objects} objects: intervals take all for independent of each other, and are too narrow where objects \
+                 differ",
+                self.len(),
+                self.name
+            )
+        })
     }
 
     fn lying(&self) -> Option<String> {

@@ -59,6 +59,10 @@ impl Source for Joined {
         self.find(index).map(|(part, row)| self.parts[part].likeness(row))
     }
 
+    fn is_see_through(&self, index: usize) -> bool {
+        self.find(index).is_some_and(|(part, row)| self.parts[part].is_see_through(row))
+    }
+
     fn is_to_be_turned(&self, index: usize) -> bool {
         self.find(index).is_some_and(|(part, row)| self.parts[part].is_to_be_turned(row))
     }

@@ -25,9 +25,9 @@ impl Object for Dataset {
 
     fn summary(&self) -> String {
         let [c, h, w] = self.shape();
-        let unturned = self.unturned();
+        let counted = |count: usize, what: &str| if count == 0 { String::new() } else { format!(", {count} {what}") };
         format!(
-            "data {}: {} images {c} x {h} x {w}, {} classes{}{}{}, edge {}{}{}",
+            "data {}: {} images {c} x {h} x {w}, {} classes{}{}{}, edge {}{}{}{}",
             self.name,
             self.len(),
             self.classes().len(),
@@ -35,8 +35,9 @@ impl Object for Dataset {
             self.numbering().map_or(String::new(), |how| format!(" numbered {how}")),
             if self.has_arbitrary_labels() { ", labels arbitrary" } else { "" },
             self.edge().name(),
-            if self.skipped().is_empty() { String::new() } else { format!(", {} skipped", self.skipped().len()) },
-            if unturned == 0 { String::new() } else { format!(", {unturned} not turned as EXIF says") }
+            counted(self.skipped().len(), "skipped"),
+            counted(self.unturned(), "not turned as EXIF says"),
+            counted(self.seen_through(), "see-through in parts, which is left out")
         )
     }
 
@@ -116,6 +117,10 @@ impl Object for Dataset {
         let unturned = self.unturned();
         if unturned > 0 {
             json["not_turned"] = unturned.into();
+        }
+        let seen_through = self.seen_through();
+        if seen_through > 0 {
+            json["see_through"] = seen_through.into();
         }
         json
     }

@@ -76,6 +76,13 @@ pub(super) fn is_to_be_turned(format: ImageFormat, bytes: &[u8]) -> bool {
     told.or_else(|| orientation_in_xmp(bytes)).is_some_and(|orientation| (2..=8).contains(&orientation))
 }
 
+/// Whether anything of a picture is see-through: what stands under it is read as if it were not.
+pub(super) fn is_see_through(path: &Path, format: ImageFormat, bytes: &[u8]) -> bool {
+    let header = ImageReader::with_format(Cursor::new(bytes), format).into_decoder();
+    let may_be = header.is_ok_and(|decoder| decoder.color_type().has_alpha());
+    may_be && decode(path, bytes).is_ok_and(|picture| picture.to_rgba8().pixels().any(|pixel| pixel.0[3] < u8::MAX))
+}
+
 /// What can be read of a picture's EXIF, whatever stands broken beside.
 fn exif_of(format: ImageFormat, bytes: &[u8]) -> Option<exif::Exif> {
     let mut reader = exif::Reader::new();

@@ -150,6 +150,10 @@ impl<F: PictureFiles> Source for Pictures<F> {
         Some(self.contents[index].likeness())
     }
 
+    fn is_see_through(&self, index: usize) -> bool {
+        self.contents[index].see_through
+    }
+
     fn is_to_be_turned(&self, index: usize) -> bool {
         self.contents[index].turned
     }

@@ -40,6 +40,16 @@ pub trait Source: Send + Sync {
         false
     }
 
+    /// Whether anything of image `index` is stored as see-through, which `read` leaves out.
+    fn is_see_through(&self, _index: usize) -> bool {
+        false
+    }
+
+    /// Which of several objects image `index` is a view of, where that is known: views of one say much the same.
+    fn object_of(&self, _index: usize) -> Option<usize> {
+        None
+    }
+
     /// What image `index` was drawn to show, by name, where that is known.
     fn attributes(&self, _index: usize) -> Vec<(&'static str, Value)> {
         vec![]

@@ -47,6 +47,10 @@ impl Source for Views {
         Ok(())
     }
 
+    fn object_of(&self, index: usize) -> Option<usize> {
+        self.of.get(index).copied()
+    }
+
     fn attributes(&self, index: usize) -> Vec<(&'static str, Value)> {
         let value = |(factor, &x): (&crate::render::ViewFactor, &f64)| {
             let value = match factor.span {

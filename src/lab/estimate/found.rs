@@ -16,8 +16,8 @@ pub struct Missed {
     pub questions: usize,
     /// Of these, the fewest that were drawn at random.
     pub random: usize,
-    /// The largest share of its settings that such an object can fail at, at 95% for each; not a number where none is known, 0 where every
-    /// setting was asked and answers do not change.
+    /// The largest share of its settings that any such object can fail at, at 95% for all objects together, of which these were not chosen
+    /// beforehand (Bonferroni); not a number where none is known, 0 where every setting was asked and answers do not change.
     pub mass: f64,
     /// The mean of these shares over all objects, where none failed.
     pub mass_mean: f64,
@@ -47,14 +47,14 @@ impl Missed {
         // (1 - p_1)^n_1 (1 - p_2)^n_2 .. is at most (1 - p)^(n_1 + n_2 + ..) of the mean p, weighted by n: of equal n by the arithmetic mean.
         let pooled = if never.len() == all { random * all } else { 0 };
         let every = questions.settings.filter(|_| whole && !never.is_empty());
-        let mass = |random: usize| if every.is_some() { 0.0 } else { largest_missed(random) };
+        let mass = |random: usize, of: usize| if every.is_some() { 0.0 } else { largest_missed(random, of) };
         Self {
             objects: all,
             never_failed: never.len(),
             questions: least(|(_, questions)| *questions),
             random,
-            mass: mass(random),
-            mass_mean: if never.len() == all { mass(pooled) } else { largest_missed(pooled) },
+            mass: mass(random, all),
+            mass_mean: if never.len() == all { mass(pooled, 1) } else { largest_missed(pooled, 1) },
             every,
         }
     }
@@ -87,8 +87,9 @@ impl Missed {
             false => String::new(),
         };
         Some(format!(
-            "{begun}: failures at more than {} of an object's settings{mean} are excluded at 95% by the {random} that were drawn at random",
-            number(mass)
+            "{begun}: failures at more than {} of {} settings{mean} are excluded at 95% by the {random} that were drawn at random",
+            number(mass),
+            if never_failed > 1 { "any one's" } else { "its" }
         ))
     }
 }

@@ -26,6 +26,9 @@ const FEWEST: usize = 16;
 /// From so many objects on, intervals over them hold an index as often as they say.
 const SETTLED: usize = 20;
 
+/// What changed a loss less often is known from too few turns for an interval to hold.
+const SELDOM: usize = 10;
+
 /// The indices of a transcript of search::radial.
 pub fn sensitivity(transcript: &Transcript) -> Result<Sensitivity> {
     let of = &transcript.of;
@@ -67,6 +70,14 @@ pub fn sensitivity(transcript: &Transcript) -> Result<Sensitivity> {
         cautions.add(format!(
             "intervals over {} objects may be too narrow: of fewer than {SETTLED} about nine in ten hold the index",
             asked.len()
+        ));
+    }
+    let seldom = questions.names.iter().zip(&indices.moved).filter(|(_, moved)| (1..SELDOM).contains(*moved));
+    let seldom: Vec<String> = seldom.map(|(name, moved)| format!("{name} in {moved}")).collect();
+    if !seldom.is_empty() {
+        cautions.add(format!(
+            "factors that changed the loss in fewer than {SELDOM} of {stars} turns have intervals that may be too narrow: {}",
+            seldom.join(", ")
         ));
     }
     Ok(Sensitivity {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::population::left_out;
 use crate::core::{Error, Object, Result, number};
+use crate::maths::means::skewed;
 use crate::maths::survival::{Between, ProductLimit, Size, paired_difference};
 use crate::search::{Row, Transcript};
 
@@ -41,6 +42,8 @@ pub struct Compared {
     pub decided: usize,
     /// Why the sizes of one of them may not be what they seem to.
     pub cautions: [Vec<String>; 2],
+    /// Why the interval of their difference may not hold.
+    pub uneven: Option<String>,
 }
 
 /// An image and, of images without a name of their own, the target.
@@ -115,9 +118,9 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(NamedSizes
         .iter()
         .filter(known)
         .map(|row| {
-            if !seen.insert((row.id, row.target)) {
-                return Err(Error::argument("tolerance: the transcript has several rows for one image and target")
-                    .hint("keep one step and one level: `t.filter(|row| row.step == 100)`"));
+            if !seen.insert(row.id) {
+                return Err(Error::argument("tolerance: the transcript has several rows of one image, which say much the same: intervals take rows for independent")
+                    .hint("keep one step and one level, `t.filter(|row| row.step == 100)`; of several targets, t.group(\"target\") has one transcript for each"));
             }
             if row.fooled() && row.magnitude == 0.0 {
                 return Err(Error::argument(format!("tolerance: how large changes of {} are is not known", transcript.of.space))
@@ -149,13 +152,16 @@ fn none() -> Error {
 }
 
 pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) -> Result<SmallestChange> {
-    let (sizes, cautions) = sizes(transcript, None)?;
+    let (sizes, mut cautions) = sizes(transcript, None)?;
     let sizes: Vec<Size> = sizes.into_iter().map(|(_, size)| size).collect();
     let limit = ProductLimit::of(&sizes).ok_or_else(none)?;
     // Where all failed, a larger change would have been no more than enough.
     let last = if limit.is_complete() { f64::INFINITY } else { limit.last() };
     let until = until(asked.or(Some(limit.last())), last)?;
     let fooled: Vec<f64> = sizes.iter().filter(|size| size.enough).map(|size| size.at).collect();
+    let counted: Vec<f64> = sizes.iter().map(|size| size.at.min(until)).collect();
+    // Sizes that end with the search say so already.
+    cautions.extend(skewed(&counted, "sizes").filter(|_| !fooled.is_empty()));
     Ok(SmallestChange {
         seeds: sizes.len(),
         fooled: fooled.len(),
@@ -215,7 +221,9 @@ pub fn compare(
     let more = |a: &Size, b: &Size| a.enough && if b.enough { b.at > a.at } else { b.at >= a.at };
     let larger = count(&|a, b| more(a, b));
     let equal = count(&|a, b| a.enough && b.enough && a.at == b.at);
+    let gaps: Vec<f64> = pairs.iter().map(|(a, b)| b.at.min(until) - a.at.min(until)).collect();
     Ok(Compared {
+        uneven: skewed(&gaps, "differences of sizes"),
         seeds: pairs.len(),
         left_out,
         means,

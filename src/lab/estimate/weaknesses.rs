@@ -1,7 +1,7 @@
 //! From worst cases to weaknesses: the failures of all objects gathered into few rules in the space of factors, found on one part of the
 //! questions and confirmed on another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::factor_parts::{ends, part_of, parts, uniform};
@@ -14,7 +14,9 @@ use crate::core::{
 };
 use crate::maths::holm::{holm, rejects};
 use crate::maths::shares::{CountedShare, few_groups};
-use crate::maths::weakness::{BinnedQuestions, Bins, Condition, NO_BIN, Rule, RuleSearch, Stratum, stratified_p};
+use crate::maths::weakness::{
+    BinnedQuestions, Bins, Condition, NO_BIN, Rule, RuleSearch, Stratum, clustered_p, stratified_p,
+};
 use crate::search::Transcript;
 use crate::space::Axis;
 
@@ -146,14 +148,17 @@ fn check_alike(grown: &Transcript, fresh: &Transcript) -> Result<()> {
     if a.model.1 != b.model.1 {
         return refused("model", &a.model.0, &b.model.0);
     }
-    if a.data.digest() != b.data.digest() {
-        return refused("data set", &a.data.name, &b.data.name);
+    if a.data.classes() != b.data.classes() {
+        return refused("set of classes", &a.data.name, &b.data.name);
     }
     if a.space != b.space {
         return refused("space", &a.space, &b.space);
     }
     if a.objective != b.objective {
         return refused("objective", &a.objective.describe(), &b.objective.describe());
+    }
+    if a.data.digest() != b.data.digest() {
+        return Ok(());
     }
     // By their bits, as what does not count is no number. As many of each object as both were asked: a longer search begins with the shorter one's.
     let asked = |transcript: &Transcript| -> Result<BTreeMap<u32, Vec<u64>>> {
@@ -204,13 +209,17 @@ pub fn weaknesses(
         ))
         .hint("examine more objects, or with more questions: search::random(#{ questions: 100 })"));
     }
+    let data = [&transcript.of.data, &fresh.transcript.of.data];
+    let same_objects = data[0].digest() == data[1].digest();
     let rules = grown.binned.rules(&how.rules, || cx.check())?;
     let (mut p, mut beyond, mut left) = (vec![], vec![], fresh.binned.clone());
     for rule in &rules {
         cx.check()?;
         let strata = left.strata(rule);
         // A probability that is too small for a number is not 0.
-        p.push(stratified_p(&strata).max(f64::MIN_POSITIVE));
+        let of_these = stratified_p(&strata);
+        let of_any = if same_objects { of_these } else { of_these.max(clustered_p(&strata)) };
+        p.push(of_any.max(f64::MIN_POSITIVE));
         beyond.push(clustered(&strata));
         left = left.filter(|question| !rule.holds(left.setting(question)));
     }
@@ -255,7 +264,24 @@ pub fn weaknesses(
         transcript.on_trust(&fresh.transcript).into_iter().for_each(|trusted| cautions.add(trusted));
     }
     let few = few_groups(fresh.transcript.len(), "objects");
-    [left_out(transcript), left_out(&fresh.transcript), few]
+    let objects = fresh.transcript.len();
+    let these = (same_objects && objects > 1).then(|| {
+        format!(
+            "rules were found and confirmed on the same {objects} objects: what is named, p and intervals are of these, and others may fail elsewhere; \
+             `fresh` of other objects tells"
+        )
+    });
+    let known = match same_objects {
+        true => None,
+        false => {
+            let found_on: BTreeSet<u64> = data[0].likenesses().collect();
+            let known = data[1].likenesses().filter(|image| found_on.contains(image)).count();
+            (known > 0).then(|| {
+                format!("{known} of the {} objects of `fresh` are among those that rules were found on", data[1].len())
+            })
+        }
+    };
+    [left_out(transcript), left_out(&fresh.transcript), few, these, known]
         .into_iter()
         .flatten()
         .for_each(|caution| cautions.add(caution));

@@ -4,8 +4,8 @@ use super::found::{AskedAgain, Missed};
 use super::population::{Population, left_out};
 use super::subject::{Subject, named, subject};
 use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, number};
-use crate::maths::means::student;
-use crate::maths::shares::wilson;
+use crate::maths::means::{skewed, student};
+use crate::maths::shares::{CountedShare, few_groups, wilson};
 use crate::model::UNSTEADY;
 use crate::objective::Loss;
 use crate::search::{AskedQuestions, DREW, Row, Transcript};
@@ -16,6 +16,12 @@ pub struct MeanInterval {
     pub value: f64,
     pub lo: f64,
     pub hi: f64,
+}
+
+impl From<CountedShare> for MeanInterval {
+    fn from(CountedShare { value, lo, hi, .. }: CountedShare) -> Self {
+        Self { value, lo, hi }
+    }
 }
 
 /// What is known after so many questions to every object.
@@ -157,7 +163,7 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
         let questions = (t + 1) as f64;
         let held = standing.iter().filter(|&&right| right).count();
         let means: Vec<f64> = sums.iter().map(|sum| sum / questions).collect();
-        let shares: Vec<f64> = right.iter().map(|&right| right as f64 / questions).collect();
+        let shares: Vec<(u64, u64)> = right.iter().map(|&right| (right as u64, t as u64 + 1)).collect();
         let last: Vec<f64> = asked.iter().map(|asked| f64::from(asked.losses[t])).collect();
         steps.push(CurveStep {
             step: t + 1,
@@ -166,14 +172,20 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
             mean: mean(&means),
             accuracy: share(held, n),
             accuracy_last: share(lasting, n),
-            accuracy_mean: within_unit(mean(&shares)),
+            accuracy_mean: CountedShare::of_groups(&shares).into(),
         });
     }
     let of = &transcript.of;
     let failed =
         |(row, asked): (&Row, &&AskedQuestions)| asked.predicted.iter().any(|&predicted| fails(row, predicted));
     let rows = transcript.rows.iter().zip(&asked);
-    let cautions: Cautions = of.cautions.iter().map(String::from).chain(left_out(transcript)).collect();
+    let losses: Vec<f64> = match measure {
+        StepMeasure::Worst => most.clone(),
+        StepMeasure::Last => asked.iter().map(|asked| f64::from(asked.losses[length - 1])).collect(),
+        StepMeasure::Mean => sums.iter().map(|sum| sum / length as f64).collect(),
+    };
+    let known = [left_out(transcript), few_groups(n, "objects"), skewed(&losses, "losses")];
+    let cautions: Cautions = of.cautions.iter().map(String::from).chain(known.into_iter().flatten()).collect();
     let steady = !of.cautions.iter().any(|caution| caution.contains(UNSTEADY) || caution.contains(DREW));
     Ok(WorstCaseCurve {
         steps,
@@ -205,11 +217,6 @@ fn subject_of_part(transcript: &Transcript) -> Subject {
 fn share(k: usize, n: usize) -> MeanInterval {
     let (lo, hi) = wilson(k as u64, n as u64);
     MeanInterval { value: k as f64 / n as f64, lo, hi }
-}
-
-fn within_unit(interval: MeanInterval) -> MeanInterval {
-    // Not a number stays so.
-    MeanInterval { lo: interval.lo.clamp(0.0, 1.0), hi: interval.hi.clamp(0.0, 1.0), ..interval }
 }
 
 /// With Student's interval; of one number, none is known.

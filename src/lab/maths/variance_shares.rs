@@ -11,15 +11,16 @@ pub struct VarianceShare {
 }
 
 impl VarianceShare {
-    /// The interval without what no index can be, up to the estimate.
+    /// The interval without what no index can be, unless the estimate is there.
     fn within_truth(self) -> Self {
-        Self { lo: self.lo.max(self.value.min(0.0)), hi: self.hi.min(self.value.max(1.0)), ..self }
+        let lo = if self.value < 0.0 { self.lo } else { self.lo.max(0.0) };
+        Self { lo, hi: self.hi.min(self.value.max(1.0)), ..self }
     }
 }
 
 #[derive(Debug, Clone)]
 pub struct VarianceShares {
-    /// The mean over stars of the variance within their object.
+    /// Of f within an object, in the mean over stars.
     pub variance: f64,
     /// S_i = V[E[f | x_i]] / V[f], by factor.
     pub first: Vec<VarianceShare>,
@@ -37,13 +38,15 @@ struct StarTerms {
 }
 
 /// Of the stars of every object, each f(A), f(B), and f(A with factor i of B) for every factor: at least two stars of each object. First-order
-/// indices after Saltelli et al. 2010 (Table 2, b), f about its mean over the object's other stars, so that centring adds no bias; total ones
-/// after Jansen 1999 (f). Numerator and variance are sums over all stars. The interval is the jackknife's, leaving out one object at a
+/// and total indices after Jansen 1999 (Saltelli et al. 2010, Table 2, c and f), the variance half the mean square of f(A) - f(B): every star by
+/// itself is right on average, so that none is biased where the points of an object's stars were spread evenly and so depend on each other.
+/// Numerator and variance are sums over all stars. The interval is the jackknife's, leaving out one object at a
 /// time, or of one object one of its stars, by Student's law: of first-order indices as they are, of total ones, which are never below 0, in
 /// the logarithm. None where nothing varies.
 pub fn indices(objects: &[Vec<f64>], factors: usize) -> Option<VarianceShares> {
     let star = factors + 2;
-    let mut clusters: Vec<Vec<StarTerms>> = objects.iter().map(|stars| terms(stars, star)).collect();
+    let mut clusters: Vec<Vec<StarTerms>> =
+        objects.iter().map(|stars| stars.chunks(star).map(StarTerms::of).collect()).collect();
     if clusters.len() == 1 {
         clusters = clusters.remove(0).into_iter().map(|terms| vec![terms]).collect();
     }
@@ -90,21 +93,13 @@ pub fn indices(objects: &[Vec<f64>], factors: usize) -> Option<VarianceShares> {
     })
 }
 
-fn terms(stars: &[f64], star: usize) -> Vec<StarTerms> {
-    let n = (stars.len() / star) as f64;
-    let sum: f64 = stars.chunks(star).map(|f| f[0] + f[1]).sum();
-    let mean = sum / (2.0 * n);
-    let unbiased = 2.0 * n / (2.0 * n - 1.0);
-    stars
-        .chunks(star)
-        .map(|f| {
-            let (a, b, turned) = (f[0], f[1], &f[2..]);
-            let others = (sum - a - b) / (2.0 * (n - 1.0));
-            StarTerms {
-                variance: 0.5 * ((a - mean).powi(2) + (b - mean).powi(2)) * unbiased,
-                first: turned.iter().map(|ab| (b - others) * (ab - a)).collect(),
-                total: turned.iter().map(|ab| 0.5 * (a - ab).powi(2)).collect(),
-            }
-        })
-        .collect()
+impl StarTerms {
+    fn of(f: &[f64]) -> Self {
+        let (a, b, turned) = (f[0], f[1], &f[2..]);
+        Self {
+            variance: 0.5 * (a - b).powi(2),
+            first: turned.iter().map(|ab| (ab - a) * (b - 0.5 * (a + ab))).collect(),
+            total: turned.iter().map(|ab| 0.5 * (a - ab).powi(2)).collect(),
+        }
+    }
 }

@@ -5,6 +5,9 @@ use std::rc::Rc;
 use super::Model;
 use crate::data::Dataset;
 
+/// What is said of images that a model learned from.
+pub const BY_HEART: &str = "what is found on them need not hold on images that it has not seen";
+
 /// Numbers that equal images have in common, in order.
 #[derive(Clone, Default)]
 pub(super) struct LearnedImages(Rc<[u64]>);
@@ -42,7 +45,7 @@ impl Model {
         let known = set.likenesses().filter(|image| self.learned.0.binary_search(image).is_ok()).count();
         (known as f64 >= SHARE * set.len() as f64 && known > 0).then(|| {
             format!(
-                "{} learned from {known} of the {} images of {}: what is found on them need not hold on images that it has not seen",
+                "{} learned from {known} of the {} images of {}: {BY_HEART}",
                 self.name,
                 set.len(),
                 set.name

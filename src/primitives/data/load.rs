@@ -107,7 +107,8 @@ pub static LOAD: Primitive = Primitive {
             crop_pct)`: 0.9 with crops of 224 means `#{ resize: 248, filter: \"bicubic\", crop: 224 }`. JPEG files are decoded to the \
             bytes of libjpeg-turbo, as Pillow has it: 200 of 200 photographs of ImageNet agree in every value. Those in CMYK are not \
             held to that (1.7% of the pixels of one differ, by 1 of 255). WebP files, lossy or not, and TIFF files are decoded to Pillow's bytes (60 and \
-            96 files agree in every value); alpha is dropped, as `convert(\"RGB\")` does. Pictures lie as they are stored: what EXIF says of turning \
+            96 files agree in every value); alpha is dropped, as `convert(\"RGB\")` does, and \
+            pictures that are see-through somewhere are told in the cautions of results. Pictures lie as they are stored: what EXIF says of turning \
             them is not done, as torchvision does not (Hugging Face's datasets does); how many those are stands in the set's summary and in \
             the cautions of its results. Of TIFF one page of grey or RGB in 8 bits is read, with alpha or \
             without, packed by LZW, deflate, PackBits or not; 16 bits (also of grey PNG), floats, CMYK, palettes, several pages, pictures that are to be turned are refused, \

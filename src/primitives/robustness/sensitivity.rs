@@ -33,7 +33,7 @@ pub static SENSITIVITY: Primitive = Primitive {
             are over base points, and speak of that object. Over fewer than 20 objects they may be too narrow, which is among `cautions`. Estimates may leave [0, 1] where an index is near an end. A \
             factor that changed no loss is in `unmoved`: its index is not known to be 0, as what it changes may be rarer than was asked. At least 16 base points, \
             two of each object; d + 2 questions make one.",
-    source: "Sobol 1993; Saltelli et al., Computer Physics Communications 2010, Table 2 (b); Jansen, Computer Physics Communications 1999",
+    source: "Sobol 1993; Saltelli et al., Computer Physics Communications 2010, Table 2 (c, f); Jansen, Computer Physics Communications 1999",
     examples: &[
         Example { code: example!("s.unmoved"), result: "[dust]" },
         Example { code: example!("abs(s.total[0] - 0.8) < 0.1 && abs(s.total[1] - 0.2) < 0.1"), result: "true" },

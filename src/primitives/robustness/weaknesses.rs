@@ -58,7 +58,8 @@ pub static WEAKNESSES: Primitive = Primitive {
             if failing had nothing to do with the rule, whatever each object's own share of failures, by Holm corrected for all that were looked at. \
             Named is what has p of `delta` at most **and** fails by `gap` more often than where no rule holds. Probabilities and shares are of uniform \
             settings of the whole space and of these objects: a factor that matters for some objects alone shows in `failing` of `objects`, those that failed such a question at least once. \
-            That nothing is named says that nothing of the kind was found with so many questions.",
+            Where `fresh` is of other objects than rules were found on, they are of such objects, and p is no less than Student's of the differences of \
+            every object's shares under the rule and elsewhere. That nothing is named says that nothing of the kind was found with so many questions.",
     source: "Cochran 1954; Mantel and Haenszel 1959; Friedman and Fisher 1999 (bump hunting); Kulldorff 1997; Holm 1979",
     examples: &[
         Example { code: example!("w.sentences.len()"), result: "1" },

@@ -76,7 +76,7 @@ pub static SMALLEST_CHANGE: Primitive = Primitive {
             than that; where it found none, they count as needing more than the way it had gone. Where a search asked about all of a space, or keeps the \
             worst point that it meets, images that did not fail count as needing more than the level, the radius or the largest element. Sizes of images that failed \
             are of the points where the search ended: of those that look for no least change (apgd and bim fill their ball) they are bounds from above, which `cautions` say. `median` is enough for half of the images, with the interval of \
-            Brookmeyer and Crowley; `mean` is the restricted mean, in which more than `up_to` counts as `up_to`, with a normal interval. \
+            Brookmeyer and Crowley; `mean` is the restricted mean, in which more than `up_to` counts as `up_to`, with Student's interval, from Greenwood's variance. \
             Both are about what this search needed, which is no less than what would have been enough. `of_fooled` is the mean over the images \
             that failed alone, as in Table 7.1 of Dunn's thesis: too small where some did not. `over` says how many they are of, as \
             `93 of 100`. Images that were wrong as they stood do not count.",
@@ -152,6 +152,7 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
                 "factors that closures draw can't be told apart: that both outcomes are of one space is taken on trust",
             );
         }
+        found.uneven.into_iter().for_each(|caution| cautions.add(caution));
         if found.left_out != [0, 0] {
             let [first, second] = found.left_out;
             cautions.add(format!("{first} images of the first and {second} of the second are not compared: the other was wrong on them, or its rows leave them out"));

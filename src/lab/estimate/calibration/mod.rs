@@ -119,9 +119,7 @@ pub fn calibration(cx: &Cx, transcript: &Transcript, settings: Settings) -> Resu
     if let Some(caution) = chosen(ids.len(), transcript.of.data.len()).or_else(|| left_out(transcript)) {
         cautions.add(caution);
     }
-    if let Some(caution) = mostly_chance(&found) {
-        cautions.add(caution);
-    }
+    mostly_chance(&found).into_iter().chain(few_wrong(&sample)).for_each(|caution| cautions.add(caution));
     Ok(Calibration::new(transcript, settings, found, bins, cautions))
 }
 
@@ -130,6 +128,19 @@ fn chosen(images: usize, of: usize) -> Option<String> {
     (images < of).then(|| {
         format!(
             "only {images} of {of} images: of rows that are chosen by their outcome no model is calibrated, however good its probabilities"
+        )
+    })
+}
+
+/// Whether too few answers are wrong, which losses are mostly of, for Student's intervals of these.
+fn few_wrong(sample: &CalibrationSample) -> Option<String> {
+    const FEWEST: usize = 10;
+    let wrong = sample.answers.iter().filter(|answer| !answer.right).count();
+    let losses = ["nll", "brier"].iter().any(|measure| sample.measured.numbers(measure).is_some());
+    (losses && wrong < FEWEST).then(|| {
+        format!(
+            "{wrong} of the {} answers are wrong: NLL and Brier are mostly of those, and of fewer than {FEWEST} their intervals are mostly too narrow",
+            sample.answers.len()
         )
     })
 }

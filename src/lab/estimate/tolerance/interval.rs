@@ -1,5 +1,7 @@
 //! The measures of a point with their intervals.
 
+use std::collections::BTreeMap;
+
 use rand::Rng;
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -7,6 +9,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use super::{PointRows, Settings};
 use crate::core::{Cx, Result, in_parallel, parallel_threads, random};
 use crate::maths::information::{Answers, Level};
+use crate::maths::means::{skewed, student_at};
 use crate::maths::quartiles::quantile;
 use crate::maths::shares::wilson_at;
 use crate::search::Row;
@@ -29,6 +32,11 @@ impl Interval {
             false => Self { lo: self.lo.min(lo), hi: self.hi.max(hi), ..self },
         }
     }
+
+    fn within_unit(self) -> Self {
+        // Not a number stays so.
+        Self { lo: self.lo.clamp(0.0, 1.0), hi: self.hi.clamp(0.0, 1.0), ..self }
+    }
 }
 
 /// What was measured at one point.
@@ -43,6 +51,8 @@ pub(super) struct MeasuredPoint {
     too_many: Option<(usize, usize)>,
     /// Whether nearly all images have one label or one answer.
     few_differ: bool,
+    /// Whether the margins of a few images are far from all others'.
+    uneven: bool,
 }
 
 /// The rows of a point in the form that is resampled.
@@ -76,6 +86,16 @@ impl ResampledRows {
         let mut counts = vec![0; k * k];
         self.rows.iter().for_each(|&(_, label, predicted)| counts[label as usize * k + predicted as usize] += 1);
         counts
+    }
+
+    /// The mean margin of each image that has rows here.
+    fn margins_of_images(&self) -> Vec<f64> {
+        let mut of: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        for ((image, ..), margin) in self.rows.iter().zip(&self.margins) {
+            let (sum, n) = of.entry(*image).or_default();
+            (*sum, *n) = (*sum + f64::from(*margin), *n + 1.0);
+        }
+        of.into_values().map(|(sum, n)| sum / n).collect()
     }
 
     /// Accuracy and mean margin where image i counts `weights[i]` times.
@@ -125,7 +145,7 @@ pub(super) fn measures(
         let sample = &samples[place];
         let answers = Answers::of(sample.rows.clone(), k).of_known_classes(known);
         let found = answers.estimate(how.estimator, level, &mut random(how.seed, SHUFFLES + place as u64));
-        let means = sample.means(&vec![1; images]);
+        let (means, of_images) = (sample.means(&vec![1; images]), sample.margins_of_images());
         let mean = |which: usize| {
             let of = replicates.iter().map(|replicate| replicate[place][which]).collect();
             basic_bootstrap(means[which], of, how.delta)
@@ -134,11 +154,19 @@ pub(super) fn measures(
             information: Interval { value: found.value, lo: found.lo, hi: found.hi },
             accuracy: mean(0).or_farther(wilson_at(means[0], answers.images() as f64, reach)),
             // One image tells no spread.
-            margin: if images < 2 { Interval { value: means[1], ..Interval::NOWHERE } } else { mean(1) },
+            margin: match of_images.len() {
+                0 | 1 => Interval { value: means[1], ..Interval::NOWHERE },
+                _ => {
+                    let (value, lo, hi) = student_at(&of_images, how.delta);
+                    // Images with more rows weigh more in the mean.
+                    mean(1).or_farther((means[1] + lo - value, means[1] + hi - value)).within_unit()
+                }
+            },
             entropy: found.answers,
             labels: found.labels,
             too_many: answers.too_few(),
             few_differ: answers.few_differ(),
+            uneven: skewed(&of_images, "margins").is_some(),
         }
     };
     let mut found = vec![];
@@ -170,6 +198,18 @@ pub(super) fn few_differ(found: &[MeasuredPoint], images: usize) -> Option<Strin
         format!(
             "at {points} of {} points fewer than ten of {images} images have another label, or another answer, than all the others: intervals of I(T; Y) \
              there hold the truth less often than they say, and what they miss is mostly larger",
+            found.len()
+        )
+    })
+}
+
+/// What to say of a curve at most of whose points the margins of a few images are far from all others'.
+pub(super) fn uneven(found: &[MeasuredPoint], images: usize) -> Option<String> {
+    let points = found.iter().filter(|found| found.uneven).count();
+    (2 * points > found.len()).then(|| {
+        format!(
+            "at {points} of {} points the margins of {images} images are all the same, or those of a few far from all others: intervals of the mean \
+             margin there hold the truth less often than they say",
             found.len()
         )
     })

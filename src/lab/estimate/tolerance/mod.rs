@@ -150,6 +150,9 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
     if let Some(caution) = interval::too_few(&found, ids.len()) {
         cautions.add(caution);
     }
+    if let Some(caution) = interval::uneven(&found, ids.len()) {
+        cautions.add(caution);
+    }
     if let Some(caution) = interval::few_differ(&found, ids.len()) {
         cautions.add(caution);
     }

@@ -91,7 +91,7 @@ impl Answers {
             (Some(_), ..) | (None, 2.., 0) => None,
             (None, 0 | 1, _) => Some(format!(
                 "one label alone occurs: others, as of up to {:.1}% of images, may not have been seen, and I(T; Y) be larger",
-                100.0 * largest_missed(self.images())
+                100.0 * largest_missed(self.images(), 1)
             )),
             (None, classes, once) => Some(format!(
                 "{once} of {classes} labels were seen once: there may be more labels than there seem to be, and I(T; Y) be larger than its interval"

@@ -1,0 +1,151 @@
+//! Intervals that rest on too few, or on what is not independent.
+
+use super::inputs::{Outcome, truths_in};
+use super::{refused, truths};
+
+const SETTINGS: &str = r#"
+    let space = space::factors([#{ name: "a", min: 0.0, max: 1.0 }], |z, s| z * 0 + s.a);
+    let scored = |wrong| model::from(|x| { let on = x.reshape([x.len(), 1]); tensor::concat([on * 0, (on > 1 - wrong).where(1, -1)], 1) }, #{ classes: 2 });
+    let objects = |n| data::from(tensor::zeros([n, 1, 1, 1]), tensor::zeros([n]).values());
+    let asked = |f, n, questions| examine(f, objects.call(n), #{ space: space, search: search::random(#{ questions: questions }), seed: 1 });
+    let told = |result, words| result.cautions.some(|said| said.contains(words));
+"#;
+
+#[test]
+fn what_never_varied_is_not_known_exactly() {
+    truths(&format!(
+        r#"{SETTINGS}
+        let never = robustness::expected(asked.call(scored.call(0.0), 5, 10));
+        let few = robustness::worst(asked.call(scored.call(0.5), 100, 10));
+        let many = robustness::worst(asked.call(scored.call(0.05), 100, 3));
+        #{{
+            right: never.accuracy_mean[9] == 1.0 && never.accuracy_mean_hi[9] == 1.0,
+            not_surely: never.accuracy_mean_lo[9] < 0.7 && never.accuracy_mean_lo[9] > 0.2,
+            few: told.call(never, "5 objects are few"), alike: told.call(never, "losses of all 5 are the same"),
+            settled: !told.call(many, "objects are few") && !told.call(many, "the same"),
+            uneven: told.call(few, "losses of 100 are so uneven"),
+        }}"#
+    ));
+}
+
+#[test]
+fn shares_that_hold_of_objects_chosen_by_them_hold_of_all() {
+    truths(&format!(
+        r#"{SETTINGS}
+        let found = robustness::worst(asked.call(scored.call(0.15), 400, 20));
+        let one = robustness::worst(asked.call(scored.call(0.0), 1, 20));
+        #{{
+            some: found.never_failed > 2 && found.never_failed < 40, true_of_them: found.excluded_mass > 0.15,
+            bonferroni: abs(found.excluded_mass - (1 - (0.05 / 400) ** (1.0 / 20))) < 1e-9, of_one: abs(one.excluded_mass - (1 - 0.05 ** 0.05)) < 1e-9,
+            said: found.conclusion.contains("any one's settings") && one.conclusion.contains("of its settings"),
+        }}"#
+    ));
+}
+
+const SIZES: &str = r#"
+    let ds = data::glyphs(#{ n: 60, size: 16, position: "centred", margin: 0, seed: 1 });
+    let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });
+    let attacked = |ds, objective| examine(f, ds, #{ space: space::pixels("l2", #{ bounds: [0, 1] }), search: search::fmn(#{ steps: 30 }), objective: objective });
+    let told = |result, words| result.cautions.some(|said| said.contains(words));
+"#;
+
+#[test]
+fn sizes_are_of_one_row_for_each_image() {
+    let each = format!("{SIZES} let each = attacked.call(ds.take(5), objective::each_wrong());");
+    refused(&format!("{each} tolerance::smallest_change(each)"), "several rows of one image");
+    refused(&format!("{each} tolerance::compare_changes(each, each)"), "t.group(\"target\")");
+    truths(&format!(
+        r#"{SIZES}
+        let t = attacked.call(ds, objective::misclassify());
+        let least = attacked.call(ds.take(2), objective::misclassify());
+        let sizes = [least[0].magnitude, least[1].magnitude];
+        let two = tolerance::smallest_change(least);
+        let half = abs(sizes[0] - sizes[1]) / 2;
+        #{{
+            equal: told.call(tolerance::compare_changes(t, t), "differences of sizes of all"),
+            sizes: !told.call(tolerance::smallest_change(t), "mean is mostly too narrow"),
+            // Student's law of one degree of freedom.
+            student: abs(two.mean_hi - min(two.up_to, two.mean + 12.706 * half)) < 1e-3,
+        }}"#
+    ));
+}
+
+#[test]
+fn losses_of_few_wrong_answers_are_told() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 600, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds.take(400), #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });
+        let measured = |f, ds| calibration::measure(examine(f, ds, #{ space: space::noise(0.0), search: search::random(#{ questions: 1 }), measures: ["confidence", "nll", "brier"] }));
+        let told = |result, words| result.cautions.some(|said| said.contains(words));
+        let blind = model::from(|x| f.logits(1 - x), #{ classes: 10 });
+        #{
+            few: told.call(measured.call(f, ds.select(400..600)), "answers are wrong: NLL and Brier are mostly of those"),
+            many: !told.call(measured.call(blind, ds.select(400..600)), "NLL and Brier are mostly of those"),
+        }"#,
+    );
+}
+
+#[test]
+fn margins_that_a_few_images_decide_are_told() {
+    truths(
+        r#"
+        let told = |result, words| result.cautions.some(|said| said.contains(words));
+        // Image i has the margin that its pixel says.
+        let f = model::from(|x| { let on = x.reshape([x.len(), 1]); tensor::concat([on, on * 0], 1) }, #{ classes: 2 });
+        let of = |pixels| data::from(tensor::from(pixels).reshape([pixels.len(), 1, 1, 1]), pixels.map(|x| 0));
+        let curve = |pixels| tolerance::measure(f, of.call(pixels), #{ space: space::noise(#{ bounds: [0, 1] }), levels: [1e-9] });
+        let even = [];
+        let uneven = [];
+        for i in 0..40 { even.push(i / 40.0); uneven.push(if i < 2 { 0.0 } else { 1.0 }); }
+        let two = curve.call([0.25, 0.75]);
+        #{ even: !told.call(curve.call(even), "mean margin"), uneven: told.call(curve.call(uneven), "mean margin"), two: two.margin_hi[1] - two.margin_lo[1] > 0.5 }"#,
+    );
+}
+
+#[test]
+fn views_of_few_objects_are_no_independent_images() {
+    truths(
+        r#"
+        let told = |result, words| result.cautions.some(|said| said.contains(words));
+        let several = data::views(data::objects(#{ n: 4, size: 16 }), #{ n: 5, seed: 1 });
+        let f = model::from(|x| tensor::zeros([x.len(), several.classes.len()]));
+        let noisy = |ds| examine(f, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 1 }), seed: 1 });
+        #{
+            several: told.call(noisy.call(several), "the 20 images of views of objects are views of 4 objects"),
+            one_each: !told.call(noisy.call(several.select([0, 5, 10, 15])), "are views of"),
+        }"#,
+    );
+}
+
+/// A picture's alpha is left out, as by all that read RGB; what is hidden under it is then examined.
+#[test]
+fn pictures_that_are_see_through_are_told() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    for (name, alpha) in [
+        ("glass/a/1.png", 0),
+        ("glass/a/2.png", 255),
+        ("glass/b/3.png", 255),
+        ("plain/a/1.png", 255),
+        ("plain/b/2.png", 255),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().ok_or("no folder")?)?;
+        let mut picture = image::RgbaImage::from_pixel(9, 9, image::Rgba([200, 10, name.len() as u8, 255]));
+        picture.put_pixel(4, 4, image::Rgba([1, 2, name.as_bytes()[8], alpha]));
+        picture.save(path)?;
+    }
+    truths_in(
+        folder.path(),
+        r#"
+        let glass = data::load("glass");
+        let plain = data::load("plain");
+        let f = model::from(|x| tensor::zeros([x.len(), 2]));
+        let said = |ds| examine(f, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 1 }), seed: 1 }).cautions.filter(|s| s.contains("see-through"));
+        #{
+            glass: said.call(glass)[0].contains("1 of the 3 pictures of glass") && `${glass}`.contains("1 see-through in parts"),
+            plain: said.call(plain).len() == 0 && !`${plain}`.contains("see-through"), joined: said.call(plain.join(glass))[0].contains("1 of the 5"),
+        }"#,
+    );
+    Ok(())
+}
