@@ -48,7 +48,10 @@ fn one_factor_is_the_least_change_and_ends_at_the_boundary() {
         "true"
     );
     assert_eq!(of("c.rows.all(|row| row.exact && row.as_few == 1 && row.turns == 1 && row.to.len() == 1)"), "true");
-    assert_eq!(of("c.sentence"), "of 8 right views a alone turns 8 wrong with the least change");
+    assert_eq!(
+        of("c.sentence"),
+        "of 8 right views a alone turns 8 wrong with the smallest change found among the values of wrong views"
+    );
     // The row of the transcript is the same point.
     assert_eq!(
         told(

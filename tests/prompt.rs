@@ -539,7 +539,7 @@ fn a_workshop_hour_at_a_terminal() {
         .output()
         .expect("viva starts");
     let out = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(out.contains(&format!("\n{accuracy}\n")) && out.contains(&format!("[\"Learning\", {accuracy}]")), "{out}");
+    assert!(out.contains(&format!("\n{share}\n")) && out.contains(&format!("[\"Learning\", {share}]")), "{out}");
 }
 
 #[test]

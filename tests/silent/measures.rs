@@ -6,7 +6,7 @@ use viva::core::Value;
 /// A curve of `n` of 200 glyphs of 10 classes, whose noise is so loud that answers are as good as random.
 const LOUD: &str = r#"
     let ds = data::glyphs(#{ n: 200, size: 16, seed: 1 });
-    let taught = data::glyphs(#{ n: 200, size: 16, seed: 5 });
+    let taught = data::glyphs(#{ n: 3000, size: 16, seed: 2 });
     let f = model::train(taught, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
     let loud = |n, how| tolerance::measure(f, ds.take(n), #{ space: space::noise(), levels: [1.0, 1000.0], seed: 1 } + how);
 "#;

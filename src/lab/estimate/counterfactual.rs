@@ -156,7 +156,7 @@ impl Counterfactuals {
         sets
     }
 
-    /// `of 40 right views elevation alone turns 14 wrong with the least change, light_energy alone 9, ...`
+    /// `of 40 right views elevation alone turns 14 wrong with the smallest change found among .., light_energy alone 9, ...`
     pub fn sentence(&self) -> String {
         const SAID: usize = 4;
         let sets = self.sets();
@@ -165,7 +165,10 @@ impl Counterfactuals {
             .take(SAID)
             .enumerate()
             .map(|(i, (set, n))| match i {
-                0 => format!("{} turns {n} wrong with the least change", self.words(set)),
+                0 => format!(
+                    "{} turns {n} wrong with the smallest change found among the values of wrong views",
+                    self.words(set)
+                ),
                 _ => format!("{} {n}", self.words(set)),
             })
             .collect();

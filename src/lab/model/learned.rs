@@ -44,12 +44,7 @@ impl Model {
         }
         let known = set.likenesses().filter(|image| self.learned.0.binary_search(image).is_ok()).count();
         (known as f64 >= SHARE * set.len() as f64 && known > 0).then(|| {
-            format!(
-                "{} learned from {known} of the {} images of {}: {BY_HEART}",
-                self.name,
-                set.len(),
-                set.name
-            )
+            format!("{} learned from {known} of the {} images of {}: {BY_HEART}", self.name, set.len(), set.name)
         })
     }
 }
