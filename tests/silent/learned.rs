@@ -40,6 +40,31 @@ fn images_that_a_model_learned_from_are_told() {
     ));
 }
 
+/// Of more images than a file keeps the smallest numbers tell how many of others are among them.
+#[test]
+fn a_saved_model_knows_what_it_learned_from() {
+    truths(&format!(
+        r#"{LEARNED}
+        f.save("f.safetensors");
+        let many = data::glyphs(#{{ n: 9500, size: 16, seed: 3 }});
+        let wide = model::train(many, #{{ arch: arch, epochs: 1, batch: 500, seed: 1 }});
+        wide.save("wide.safetensors");
+        let loaded = model::load("wide.safetensors");
+        let onwards = model::train(data::glyphs(#{{ n: 50, size: 16, seed: 4 }}), #{{ from: loaded, epochs: 1, seed: 1 }});
+        let other = data::glyphs(#{{ n: 500, size: 16, seed: 5 }});
+        let half = moved.call(loaded, many.take(500).join(other)).cautions.filter(|said| said.contains(by_heart));
+        #{{
+            small: told.call(moved.call(model::load("f.safetensors"), train), "learned from 200 of the 200 images"),
+            fresh: !told.call(moved.call(model::load("f.safetensors"), fresh), by_heart),
+            whole: told.call(moved.call(wide, many.take(500)), "learned from 500 of the 500"),
+            about: told.call(moved.call(loaded, many.take(500)), "learned from about 500 of the 500"),
+            half: half.len() == 1 && half[0].contains("learned from about 4") || half[0].contains("learned from about 5"),
+            none: !told.call(moved.call(loaded, other), by_heart),
+            onwards: told.call(moved.call(onwards, many.take(500)), "learned from about 500 of the 500"),
+        }}"#
+    ));
+}
+
 #[test]
 fn one_curve_given_twice_is_no_second_model() {
     truths(&format!(

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{DefaultHasher, Hasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -339,11 +339,8 @@ impl Dataset {
     /// A number that equal images have in common, as far as that is known without drawing or decoding them.
     pub(super) fn likeness(&self, row: usize) -> u64 {
         let index = self.rows[row];
-        self.source.likeness(index as usize).unwrap_or_else(|| {
-            let mut hasher = DefaultHasher::new();
-            (self.of_source.0, index).hash(&mut hasher);
-            hasher.finish()
-        })
+        let known = self.source.likeness(index as usize);
+        known.unwrap_or_else(|| Digest::of_parts(&[&self.of_source.0, &index.to_le_bytes()]).as_u64())
     }
 
     /// That number of every image, whatever is made of its pixels as it is read.

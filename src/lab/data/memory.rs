@@ -1,6 +1,5 @@
 //! Images held in memory, as bytes or as floats, and the data sets made of tensors.
 
-use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use super::resample::{Filter, PixelValue, resize};
@@ -98,12 +97,13 @@ impl Source for Memory {
     fn likeness(&self, index: usize) -> Option<u64> {
         let each = self.stored.iter().product::<usize>();
         let image = index * each..(index + 1) * each;
-        let mut hasher = DefaultHasher::new();
-        match &self.pixels {
-            StoredPixels::Bytes(bytes) => hasher.write(&bytes[image]),
-            StoredPixels::Floats(floats) => floats[image].iter().for_each(|x| hasher.write_u32(x.to_bits())),
-        }
-        Some(hasher.finish())
+        let digest = match &self.pixels {
+            StoredPixels::Bytes(bytes) => Digest::of(&bytes[image]),
+            StoredPixels::Floats(floats) => {
+                Digest::of(&floats[image].iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
+            }
+        };
+        Some(digest.as_u64())
     }
 
     fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use tch::CModule;
 
 use super::layer::Layer;
+use super::learned::SavedImages;
 use super::module::Module;
 use super::supply::rename;
 use super::weights::{self, Contents, Weights};
@@ -62,6 +63,7 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
             check_normalisation(&options.mean, &options.std, module.channels).map_err(at)?;
             let model =
                 Model::of_module(&name, module)?.with_class_names(own.class_names.as_deref().unwrap_or_default());
+            let model = model.that_remembers(own.learned);
             if let Some((arch, alike)) = arch
                 .and_then(|arch| Some((arch, arch.alike?)))
                 .filter(|(arch, _)| !(named || own.said || arch.is_called(&name)))
@@ -309,6 +311,8 @@ struct SavedModel {
     std: Option<Vec<f64>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     class_names: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    learned: Option<SavedImages>,
 }
 
 /// What a file said about its model.
@@ -317,22 +321,23 @@ struct OwnWords {
     /// Its layers, if those that the caller names take their place.
     layers: Option<Layer>,
     class_names: Option<Vec<String>>,
+    learned: Option<SavedImages>,
 }
 
 /// Takes what a model saved here says about itself, where the caller did not say it.
 fn describe_self(cx: &Cx, path: &Path, options: &mut Options) -> Result<OwnWords> {
-    let nothing = OwnWords { said: false, layers: None, class_names: None };
+    let nothing = OwnWords { said: false, layers: None, class_names: None, learned: None };
     let Some(text) = weights::about(cx, path, "viva")? else { return Ok(nothing) };
-    let Ok(SavedModel { layers, input, mean, std, class_names }) = serde_json::from_str(&text) else {
+    let Ok(SavedModel { layers, input, mean, std, class_names, learned }) = serde_json::from_str(&text) else {
         return Ok(nothing);
     };
     own_normalisation(options, [mean, std])?;
     options.input = options.input.or(input);
     if options.arch.is_some() {
-        return Ok(OwnWords { said: true, layers: Some(layers), class_names });
+        return Ok(OwnWords { said: true, layers: Some(layers), class_names, learned });
     }
     options.arch = Some(Arch::Layers(layers));
-    Ok(OwnWords { said: true, layers: None, class_names })
+    Ok(OwnWords { said: true, layers: None, class_names, learned })
 }
 
 /// Half of a normalisation was said, and the file says both.
@@ -363,7 +368,8 @@ impl Model {
         let numbers = self.normalisation.as_ref().map(|n| &n.numbers);
         let (mean, std) = numbers.cloned().map(<(_, _)>::from).unzip();
         let class_names = self.class_names().map(<[String]>::to_vec);
-        let about = SavedModel { layers: module.layers.clone(), input: self.input, mean, std, class_names };
+        let (layers, learned) = (module.layers.clone(), self.remembered());
+        let about = SavedModel { layers, input: self.input, mean, std, class_names, learned };
         serde_json::to_string(&about).map_err(|e| Error::internal(format!("a model that can't be written down: {e}")))
     }
 }
