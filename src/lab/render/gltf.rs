@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base64::Engine;
-use glam::{Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
+use glam::{DVec3, Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
 use serde_json::Value;
 
 use super::mesh::{Surface, Texture};
@@ -150,24 +150,27 @@ impl<'a> Gltf<'a> {
             }
         };
         let mut seen = vec![false; nodes.len()];
-        let mut open: Vec<(u64, Mat4)> = roots.into_iter().rev().map(|node| (node, Mat4::IDENTITY)).collect();
-        while let Some((number, above)) = open.pop() {
+        // How far off the frames are that positions go through, as each rounds them.
+        let mut open: Vec<(u64, Mat4, f32)> = roots.into_iter().rev().map(|node| (node, Mat4::IDENTITY, 0.0)).collect();
+        while let Some((number, above, far)) = open.pop() {
             self.budget.step()?;
             let node = self.item("nodes", number)?;
             if std::mem::replace(&mut seen[number as usize], true) {
                 return Err(self.bad(format!("node {number} hangs in two places, or in itself")));
             }
             let frame = above * self.frame(node)?;
+            let far = far.max(frame.w_axis.truncate().abs().max_element());
             if let Some(mesh) = node["mesh"].as_u64() {
                 let frame = if node.get("skin").is_some() {
                     parts.remark("its skeleton is left out: it is drawn at rest");
                     Mat4::IDENTITY
                 } else {
+                    parts.rounds(far.into());
                     frame
                 };
                 self.mesh(self.item("meshes", mesh)?, frame, textures, parts)?;
             }
-            open.extend(self.places(node, "children")?.into_iter().rev().map(|child| (child, frame)));
+            open.extend(self.places(node, "children")?.into_iter().rev().map(|child| (child, frame, far)));
         }
         Ok(())
     }
@@ -209,7 +212,8 @@ impl<'a> Gltf<'a> {
                     other => Ok(other),
                 }
             };
-            let positions: Vec<Vec3> = positions.iter().map(|p| frame.transform_point3(p.truncate())).collect();
+            let positions: Vec<DVec3> =
+                positions.iter().map(|p| frame.transform_point3(p.truncate()).as_dvec3()).collect();
             let linear = Mat3::from_mat4(frame);
             let mirrored = linear.determinant() < 0.0;
             // The transpose of the inverse but for its length, and defined where there is no inverse.
@@ -253,6 +257,7 @@ impl<'a> Gltf<'a> {
             }
             let piece = Piece {
                 positions: &positions,
+                float32: true,
                 normals: normals.as_deref(),
                 texture: texture.as_deref(),
                 colours: colours.as_deref(),

@@ -37,6 +37,8 @@ pub struct Texture {
     pub height: usize,
     /// Row by row from the top.
     pub pixels: Vec<[u8; 3]>,
+    /// Whether the picture says that one can see through parts of it, which are drawn opaque.
+    pub see_through: bool,
 }
 
 impl Texture {
@@ -58,6 +60,8 @@ pub struct Mesh {
     surfaces: Vec<Surface>,
     radius: f32,
     remarks: Vec<String>,
+    /// How many of them, the first ones, say what is drawn otherwise than the file says.
+    departures: usize,
     number: u64,
 }
 
@@ -113,17 +117,23 @@ impl Mesh {
             vertex.position = (vertex.position - middle) / radius;
             vertex.normal = vertex.normal.normalize_or(Vec3::Y);
         }
-        Ok(Self { name, vertices, triangles, surfaces, radius, remarks: vec![], number: next_number() })
+        Ok(Self { name, vertices, triangles, surfaces, radius, remarks: vec![], departures: 0, number: next_number() })
     }
 
-    /// The same object with what a reader has to say of it.
-    pub(super) fn with_remarks(self, remarks: Vec<String>) -> Self {
-        Self { remarks, ..self }
+    /// The same object with what a reader has to say of it: its size in the file, what is drawn otherwise than that says, and what else was put
+    /// right.
+    pub(super) fn read_as(self, radius: f32, departures: Vec<String>, others: Vec<String>) -> Self {
+        Self { radius, departures: departures.len(), remarks: [departures, others].concat(), ..self }
     }
 
     /// What was put right, or is drawn otherwise than its file says; empty where nothing is known to be.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
+    }
+
+    /// Those of its remarks that say what is drawn otherwise than its file says.
+    pub fn departures(&self) -> &[String] {
+        &self.remarks[..self.departures]
     }
 
     /// The same object elsewhere, in a ball of this radius.
@@ -136,6 +146,7 @@ impl Mesh {
             surfaces: self.surfaces.clone(),
             radius: self.radius,
             remarks: vec![],
+            departures: 0,
             number: next_number(),
         }
     }
@@ -146,7 +157,7 @@ impl Mesh {
     }
 
     /// Its own among all meshes of the process.
-    pub(super) fn number(&self) -> u64 {
+    pub fn number(&self) -> u64 {
         self.number
     }
 

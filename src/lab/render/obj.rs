@@ -4,14 +4,15 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::io::{BufReader, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use glam::{Vec2, Vec3};
+use glam::{DVec3, Vec2, Vec3};
 use tobj::{LoadError, LoadOptions};
 
+use super::local::LocalFrame;
 use super::mesh::{Surface, Triangle, Vertex};
 use super::parts::{FILE, MOST, PLAIN, Parts, Piece};
-use super::polygon::{Cutter, UNCUT};
+use super::polygon::{Cutter, FOLDED, UNCUT};
 use super::texture::Textures;
 use crate::core::{Budget, Cx, Error, Result};
 
@@ -21,35 +22,57 @@ const MOST_OF_MATERIALS: u64 = 1 << 28;
 const CORNER: u64 = 3 * (size_of::<Vertex>() + size_of::<Triangle>()) as u64;
 const LINE: u64 = 64;
 const MATERIAL: u64 = 2 * size_of::<tobj::Material>() as u64;
+
 /// Colours are the materials' `Kd`, times `map_Kd`; polygons are cut into triangles; without normals, faces are flat.
 pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Parts) -> Result<()> {
     let mut object = bytes(cx, file, MOST)?;
-    if without_lines(&mut object) {
-        parts.remark("its lines (l) are left out");
+    let words = take_words(&mut object);
+    for (asked, remark) in [
+        (words.lines, "its lines (l) are left out"),
+        (words.points, "its points (p) are left out"),
+        (words.free_forms, "its free-form curves and surfaces (curv, surf) are left out"),
+    ] {
+        if asked {
+            parts.remark(remark);
+        }
     }
     let (models, materials) = load(cx, file, &object)?;
     let budget = Budget::of(cx, file, Budget::TEXT)?.at_most(MOST);
     let mut surfaces = vec![];
     for material in &materials {
         cx.check()?;
-        surfaces.push(parts.surface(surface(cx, file, material, textures)?));
+        let surface = surface(cx, file, material, textures)?;
+        if let Some(texture) = &surface.texture {
+            if texture.see_through {
+                parts.remark("see-through parts of its textures are drawn opaque");
+            }
+            if surface.colour == Vec3::ZERO {
+                parts.remark(BLACKENED);
+            }
+        }
+        surfaces.push(parts.surface(surface));
+    }
+    if materials.is_empty() && words.materials {
+        parts.remark("its materials (usemtl) are in no file that it names (mtllib), and it is drawn grey");
     }
     surfaces.push(parts.surface(Surface { colour: PLAIN, texture: None }));
     for material in &materials {
-        if material.dissolve.is_some_and(|opaque| opaque < 1.0) || material.dissolve_texture.is_some() {
+        if is_transparent(material) {
             parts.remark("its transparent parts are drawn opaque");
         }
         if material.emissive.is_some_and(|glow| glow.iter().any(|&x| x > 0.0)) {
             parts.remark("its glow is left out");
         }
     }
+    let frame = LocalFrame::of(models.iter().flat_map(|model| places(&model.mesh)));
     for model in &models {
         let mesh = &model.mesh;
         if mesh.indices.is_empty() {
             continue;
         }
-        let positions: Vec<Vec3> = mesh.positions.as_chunks::<3>().0.iter().copied().map(Vec3::from).collect();
-        let normals: Vec<Vec3> = mesh.normals.as_chunks::<3>().0.iter().copied().map(Vec3::from).collect();
+        let positions: Vec<DVec3> = places(mesh).collect();
+        let local: Vec<Vec3> = positions.iter().map(|&place| frame.at(place)).collect();
+        let normals: Vec<Vec3> = mesh.normals.as_chunks::<3>().0.iter().map(|&n| DVec3::from(n).as_vec3()).collect();
         if !mesh.vertex_color.is_empty() {
             parts.remark("colours of its vertices are left out");
         }
@@ -60,7 +83,8 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
         if mesh.texcoords.is_empty() && material.is_some_and(|material| material.diffuse_texture.is_some()) {
             parts.remark("faces without a place on their texture (vt) have the colour of its corner");
         }
-        let mut texture: Vec<Vec2> = mesh.texcoords.as_chunks::<2>().0.iter().copied().map(Vec2::from).collect();
+        let mut texture: Vec<Vec2> =
+            mesh.texcoords.as_chunks::<2>().0.iter().map(|at| Vec2::from(at.map(|x| x as f32))).collect();
         if !texture.is_empty() && texture.len() != positions.len() {
             // Only corners that have a place on the texture are told of, and not which they are.
             return Err(Error::file(
@@ -70,12 +94,16 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
             .hint("give faces without `vt` a material of their own, behind a `usemtl`"));
         }
         texture.resize(positions.len(), Vec2::ZERO);
-        let cutter = cut(&budget, mesh, &positions)?;
+        let cutter = cut(&budget, mesh, &local)?;
         if cutter.uncut > 0 {
             parts.remark(UNCUT);
         }
+        if cutter.bent > 0 {
+            parts.remark(FOLDED);
+        }
         let piece = Piece {
             positions: &positions,
+            float32: false,
             normals: (normals.len() == positions.len()).then_some(&normals[..]),
             texture: Some(&texture),
             colours: None,
@@ -85,6 +113,19 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
         parts.add(file, &budget, &piece)?;
     }
     Ok(())
+}
+
+/// Many programs write black where a texture takes the place of a colour, which their own viewers do not multiply it by.
+const BLACKENED: &str =
+    "its textures are drawn black, as they are multiplied by the colour of their material (Kd 0 0 0)";
+
+/// `Tr` is what `d` leaves; some programs write `d` under its name, so that 1 beside a `d` of 1 says nothing.
+fn is_transparent(material: &tobj::Material) -> bool {
+    let opaque = material.dissolve;
+    let transparent = material.unknown_param.get("Tr").and_then(|tr| tr.trim().parse::<f64>().ok()).unwrap_or(0.0);
+    opaque.is_some_and(|opaque| opaque < 1.0)
+        || material.dissolve_texture.is_some()
+        || transparent > 0.0 && !(transparent == 1.0 && opaque == Some(1.0))
 }
 
 /// The triangles of a mesh's faces. Its parser says how many corners each has where not all of them have three.
@@ -104,6 +145,10 @@ fn cut(budget: &Budget, mesh: &tobj::Mesh, positions: &[Vec3]) -> Result<Cutter>
     Ok(cutter)
 }
 
+fn places(mesh: &tobj::Mesh) -> impl Iterator<Item = DVec3> + Clone {
+    mesh.positions.as_chunks::<3>().0.iter().copied().map(DVec3::from)
+}
+
 type ObjParts = (Vec<tobj::Model>, Vec<tobj::Material>);
 
 /// The bytes of a file of which each may become a corner of a face, or a part of a material.
@@ -112,7 +157,8 @@ fn bytes(cx: &Cx, file: &Path, most: u64) -> Result<Vec<u8>> {
     if budget.size() > FILE {
         return Err(Error::file(file, "larger than 256 MiB").hint("make the mesh coarser: a picture has few pixels"));
     }
-    let bytes = budget.file(file)?;
+    let mut bytes = budget.file(file)?;
+    join_lines(&mut bytes);
     for line in bytes.split(|&byte| byte == b'\n') {
         budget.step()?;
         let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
@@ -127,17 +173,51 @@ fn bytes(cx: &Cx, file: &Path, most: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Turns lines into remarks, of which its parser would make faces; whether there are any.
-fn without_lines(object: &mut [u8]) -> bool {
-    let mut any = false;
+/// Makes one line of those that a `\` at the end of the one before goes on in; comments go on nowhere.
+fn join_lines(bytes: &mut [u8]) {
+    let mut begin = 0;
+    while begin < bytes.len() {
+        let end = bytes[begin..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |length| begin + length);
+        let line = bytes[begin..end].trim_ascii_end();
+        if line.ends_with(b"\\") && !line.trim_ascii_start().starts_with(b"#") {
+            let backslash = begin + line.len() - 1;
+            let next = (end + 1).min(bytes.len());
+            bytes[backslash..next].fill(b' ');
+        } else {
+            begin = end;
+        }
+        begin += 1;
+    }
+}
+
+/// Which words stand at the beginning of lines whose meaning is not, or not only, the parser's.
+#[derive(Default)]
+struct ObjWords {
+    lines: bool,
+    points: bool,
+    free_forms: bool,
+    materials: bool,
+}
+
+/// Finds them, and turns lines (l) into comments, of which the parser would make faces.
+fn take_words(object: &mut [u8]) -> ObjWords {
+    let mut words = ObjWords::default();
     for line in object.split_mut(|&byte| byte == b'\n') {
         let indent = line.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
-        if let [first @ b'l', b' ' | b'\t', ..] = &mut line[indent..] {
-            *first = b'#';
-            any = true;
+        let line = &mut line[indent..];
+        let length = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
+        match &line[..length] {
+            b"l" => {
+                line[0] = b'#';
+                words.lines = true;
+            }
+            b"p" => words.points = true,
+            b"curv" | b"curv2" | b"surf" => words.free_forms = true,
+            b"usemtl" => words.materials = true,
+            _ => {}
         }
     }
-    any
+    words
 }
 
 /// Bytes that end with an error when the user asks for an end.
@@ -156,17 +236,24 @@ fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
     let seen = RefCell::new(HashSet::new());
     let refused = Cell::new(None);
     let materials_of = |named: &Path| {
-        let library = folder.join(named);
-        if !seen.borrow_mut().insert(library.canonicalize().unwrap_or_else(|_| library.clone())) {
-            return Ok(Default::default());
-        }
-        match cx.check_read(&library).and_then(|()| bytes(cx, &library, MOST_OF_MATERIALS)) {
-            Ok(materials) => tobj::load_mtl_buf(&mut BufReader::new(Watched(cx, &materials))),
-            Err(error) => {
-                refused.set(library.exists().then_some(error));
-                Err(LoadError::OpenFileFailed)
+        let mut materials = vec![];
+        for library in libraries(folder, named) {
+            if !seen.borrow_mut().insert(library.canonicalize().unwrap_or_else(|_| library.clone())) {
+                continue;
+            }
+            let read = match library.exists() {
+                true => cx.check_read(&library).and_then(|()| bytes(cx, &library, MOST_OF_MATERIALS)),
+                false => Err(Error::file(&library, "no such file").hint(WHAT_LIBRARIES_ARE)),
+            };
+            match read {
+                Ok(own) => materials.extend(own.into_iter().chain([b'\n'])),
+                Err(error) => {
+                    refused.set(Some(error));
+                    return Err(LoadError::OpenFileFailed);
+                }
             }
         }
+        tobj::load_mtl_buf(&mut BufReader::new(Watched(cx, &materials)))
     };
     let options = LoadOptions { single_index: true, triangulate: false, ignore_points: true, ignore_lines: true };
     let mut object = BufReader::new(Watched(cx, object));
@@ -191,15 +278,27 @@ fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
         };
         Error::file(file, error).hint(hint)
     })?;
-    let materials = materials.map_err(|error| {
-        Error::file(file, format!("its materials can't be read: {error}"))
-            .hint("`mtllib` names a .mtl file beside the .obj; without that line the object is grey")
-    })?;
+    let materials = materials
+        .map_err(|error| Error::file(file, format!("its materials can't be read: {error}")).hint(WHAT_LIBRARIES_ARE))?;
     Ok((models, materials))
 }
 
+const WHAT_LIBRARIES_ARE: &str =
+    "`mtllib` names .mtl files beside the .obj, with a space between them; without that line the object is grey";
+
+/// The files of materials that a line names: names may have spaces, and between names there are some.
+fn libraries(folder: &Path, named: &Path) -> Vec<PathBuf> {
+    let whole = folder.join(named);
+    let words = named.to_string_lossy();
+    let each: Vec<PathBuf> = words.split_whitespace().map(|name| folder.join(name)).collect();
+    match whole.exists() || !each.iter().any(|library| library.exists()) {
+        true => vec![whole],
+        false => each,
+    }
+}
+
 fn surface(cx: &Cx, file: &Path, material: &tobj::Material, textures: &mut Textures) -> Result<Surface> {
-    let colour = Vec3::from(material.diffuse.unwrap_or([1.0; 3]));
+    let colour = DVec3::from(material.diffuse.unwrap_or([1.0; 3])).as_vec3();
     if !(colour.is_finite() && colour.min_element() >= 0.0 && colour.max_element() <= 1.0) {
         let what = format!("material {:?} has the colour {:?}", material.name, colour.to_array());
         return Err(Error::file(file, what).hint("`Kd` is three numbers in [0, 1]"));

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use glam::{Vec2, Vec3};
+use glam::{DVec3, Vec2, Vec3};
 
+use super::local::LocalFrame;
 use super::mesh::{Mesh, Surface, Triangle, Vertex};
 use crate::core::{Budget, Cx, Error, Result};
 
@@ -21,19 +22,26 @@ pub(super) const PLAIN: Vec3 = Vec3::splat(0.7);
 /// The parts of one object, from one file or several.
 #[derive(Default)]
 pub(super) struct Parts {
+    /// Their positions are in `places` until all are known.
     vertices: Vec<Vertex>,
+    /// Where each of `vertices` is in the file.
+    places: Vec<DVec3>,
     triangles: Vec<Triangle>,
     surfaces: Vec<Surface>,
-    /// Triangles that got the normal of their face, as the file gives none or none of a direction.
-    flat: usize,
+    /// The first vertices of triangles that get the normal of their face, as the file gives none or none of a direction.
+    flat: Vec<u32>,
     remarks: Vec<String>,
+    /// The largest coordinate that is rounded to float32 before it is known where the object lies.
+    rounded: f64,
     /// Surfaces of colours that vertices bring along, by the surface that they colour.
     coloured: HashMap<(u32, [u8; 3]), u32>,
 }
 
 /// Triangles in one frame, of one surface. What is given per vertex has as many entries as `positions`.
 pub(super) struct Piece<'a> {
-    pub positions: &'a [Vec3],
+    pub positions: &'a [DVec3],
+    /// Whether these are float32 numbers in the file.
+    pub float32: bool,
     pub normals: Option<&'a [Vec3]>,
     pub texture: Option<&'a [Vec2]>,
     /// Red, green and blue in [0, 1] that the surface's colour is multiplied by: a triangle has the mean of its corners.
@@ -48,7 +56,12 @@ impl Parts {
         self.surfaces.len() as u32 - 1
     }
 
-    /// What is drawn otherwise than the file says, or was put right: once, however often it is met.
+    /// Notes that coordinates as large as this are float32 numbers, which have some seven digits.
+    pub fn rounds(&mut self, coordinate: f64) {
+        self.rounded = self.rounded.max(coordinate.abs());
+    }
+
+    /// What is drawn otherwise than the file says: once, however often it is met.
     pub fn remark(&mut self, remark: impl Into<String>) {
         let remark = remark.into();
         if !self.remarks.contains(&remark) {
@@ -63,18 +76,22 @@ impl Parts {
                 .hint("the file may be cut off, or damaged"));
         }
         let vertex = |i: usize, normal: Vec3| Vertex {
-            position: piece.positions[i],
+            position: Vec3::ZERO,
             normal,
             texture: piece.texture.map_or(Vec2::ZERO, |texture| texture[i]),
         };
         let first = self.vertices.len() as u32;
         if let Some(normals) = piece.normals {
-            budget.items::<Vertex>(count, "its vertices")?;
+            budget.items::<(Vertex, DVec3)>(count, "its vertices")?;
+            self.places.extend(piece.positions);
             self.vertices.extend(normals.iter().enumerate().map(|(i, &normal)| vertex(i, normal)));
         }
         budget.items::<Triangle>(piece.corners.len(), "its triangles")?;
         for &corners in piece.corners {
             budget.step()?;
+            if piece.float32 {
+                corners.iter().for_each(|&corner| self.rounds(piece.positions[corner as usize].abs().max_element()));
+            }
             let surface = match piece.colours {
                 Some(colours) => {
                     let mean = corners.iter().map(|&corner| colours[corner as usize]).sum::<Vec3>() / 3.0;
@@ -88,13 +105,12 @@ impl Parts {
                 self.triangles.push(Triangle { corners: corners.map(|corner| first + corner), surface });
                 continue;
             }
-            budget.items::<Vertex>(3, "its vertices")?;
-            let [a, b, c] = corners.map(|corner| piece.positions[corner as usize]);
-            let normal = (b - a).cross(c - a).normalize_or(Vec3::Y);
+            budget.items::<(Vertex, DVec3)>(3, "its vertices")?;
             let own = self.vertices.len() as u32;
-            self.vertices.extend(corners.map(|corner| vertex(corner as usize, normal)));
+            self.places.extend(corners.map(|corner| piece.positions[corner as usize]));
+            self.vertices.extend(corners.map(|corner| vertex(corner as usize, Vec3::Y)));
             self.triangles.push(Triangle { corners: [own, own + 1, own + 2], surface });
-            self.flat += 1;
+            self.flat.push(own);
         }
         Ok(())
     }
@@ -111,6 +127,17 @@ impl Parts {
     }
 
     pub fn finish(mut self, name: &str, up: Up) -> Result<Mesh> {
+        let frame = LocalFrame::of(self.triangles.iter().flat_map(|t| t.corners).map(|i| self.places[i as usize]));
+        for (vertex, &place) in self.vertices.iter_mut().zip(&self.places) {
+            vertex.position = frame.at(place);
+        }
+        drop(self.places);
+        for &first in &self.flat {
+            let corners = &mut self.vertices[first as usize..][..3];
+            let [a, b, c] = [0, 1, 2].map(|corner| corners[corner].position);
+            let normal = (b - a).cross(c - a).normalize_or(Vec3::Y);
+            corners.iter_mut().for_each(|vertex| vertex.normal = normal);
+        }
         if up == Up::Z {
             let turned = |v: Vec3| Vec3::new(v.x, v.z, -v.y);
             for vertex in &mut self.vertices {
@@ -119,19 +146,47 @@ impl Parts {
             }
         }
         let all = self.triangles.len();
-        match self.flat {
-            0 => {}
-            flat if flat == all => self.remark("without normals: its faces are flat"),
-            flat => self.remark(format!("{flat} of {all} triangles have no normals: these are flat")),
-        }
         let mesh = Mesh::new(name, self.vertices, self.triangles, self.surfaces)?;
-        let seen_from_the_side = mesh.triangles().iter().filter(|triangle| mesh.area(triangle) == 0.0).count();
-        if seen_from_the_side > 0 {
-            self.remarks.push(format!("{seen_from_the_side} of {all} triangles have no area and are not seen"));
+        let radius = frame.length(mesh.radius());
+        if !SIZES.contains(&radius) {
+            return Err(Error::data(format!(
+                "{name}: all vertices lie in one point, or too far apart: {radius:.1e} from their middle"
+            ))
+            .hint("an object needs a size between 1e-12 and 1e19"));
         }
-        Ok(mesh.with_remarks(self.remarks))
+        let step = self.rounded * f64::from(f32::EPSILON);
+        if step > COARSEST * radius {
+            let what = format!(
+                "{name}: its coordinates are float32 numbers up to {:e}, of which one is {step:.0e} from the next, and its radius is {radius:.1e}: its shape \
+                 is rounded away",
+                self.rounded
+            );
+            return Err(Error::data(what).hint("move it to the origin in the program that made it, and save it again"));
+        }
+        let mut others = vec![];
+        match self.flat.len() {
+            0 => {}
+            flat if flat == all => others.push("without normals: its faces are flat".into()),
+            flat => others.push(format!("{flat} of {all} triangles have no normals: these are flat")),
+        }
+        match mesh.triangles().iter().filter(|triangle| mesh.area(triangle) == 0.0).count() {
+            0 => {}
+            unseen if unseen == all => {
+                return Err(Error::data(format!(
+                    "{name}: none of its {all} triangles has an area: nothing of it is seen"
+                ))
+                .hint("the corners of each lie on one line or in one point: was the file rounded as it was written?"));
+            }
+            unseen => others.push(format!("{unseen} of {all} triangles have no area and are not seen")),
+        }
+        Ok(mesh.read_as(radius as f32, self.remarks, others))
     }
 }
+
+/// Radii of objects, in units of their own.
+const SIZES: std::ops::RangeInclusive<f64> = 1e-12..=1e19;
+/// How far apart neighbouring float32 numbers may be where an object lies, in its radii: a hundredth of a pixel.
+const COARSEST: f64 = 1e-4;
 
 /// Bytes of a file, at most: 256 MiB.
 pub(super) const FILE: u64 = 256 << 20;

@@ -3,11 +3,12 @@
 
 use std::path::Path;
 
-use glam::{Vec2, Vec3};
+use glam::{DVec3, Vec2, Vec3};
 
+use super::local::LocalFrame;
 use super::mesh::Surface;
 use super::parts::{PLAIN, Parts, Piece, whole};
-use super::polygon::{Cutter, UNCUT};
+use super::polygon::{Cutter, FOLDED, UNCUT};
 use crate::core::{Budget, Cx, Error, Result};
 
 #[derive(Clone, Copy, PartialEq)]
@@ -90,15 +91,20 @@ fn put(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<
         }
     }
     let mut cutter = Cutter::default();
+    let frame = LocalFrame::of(vertices.positions.iter().copied());
+    let positions: Vec<Vec3> = vertices.positions.iter().map(|&place| frame.at(place)).collect();
     let mut left = &corners[..];
     for corners in faces {
         budget.step()?;
         let (face, rest) = left.split_at(corners);
-        cutter.cut(&vertices.positions, face);
+        cutter.cut(&positions, face);
         left = rest;
     }
     if cutter.uncut > 0 {
         parts.remark(UNCUT);
+    }
+    if cutter.bent > 0 {
+        parts.remark(FOLDED);
     }
     let colour = if vertices.colours.is_empty() { PLAIN } else { Vec3::ONE };
     let surface = parts.surface(Surface { colour, texture: None });
@@ -107,6 +113,7 @@ fn put(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<
     }
     let piece = Piece {
         positions: &vertices.positions,
+        float32: vertices.float32,
         normals: given(&vertices.normals),
         texture: None::<&[Vec2]>,
         colours: given(&vertices.colours),
@@ -123,9 +130,11 @@ fn place_of(x: f64) -> u32 {
 
 #[derive(Default)]
 struct Vertices {
-    positions: Vec<Vec3>,
+    positions: Vec<DVec3>,
     normals: Vec<Vec3>,
     colours: Vec<Vec3>,
+    /// Whether the file has positions as float32 numbers.
+    float32: bool,
 }
 
 impl Vertices {
@@ -147,10 +156,10 @@ impl Vertices {
         let mut vertices = Self::default();
         for number in 0..element.count {
             budget.step()?;
-            budget.items::<[Vec3; 3]>(1, "its vertices")?;
+            budget.items::<(DVec3, [Vec3; 3])>(1, "its vertices")?;
             let row = numbers.row(element, budget)?;
             let vector = |places: [usize; 3]| Vec3::from(places.map(|place| row[place][0] as f32));
-            vertices.positions.push(vector(at));
+            vertices.positions.push(DVec3::from(at.map(|place| row[place][0])));
             normal.into_iter().for_each(|places| vertices.normals.push(vector(places)));
             if let Some(places) = colour {
                 let colour = vector(places) / most;
@@ -162,6 +171,8 @@ impl Vertices {
                 vertices.colours.push(colour);
             }
         }
+        let is_float32 = |&place: &usize| element.properties[place].kind == NumberType::F32;
+        vertices.float32 = numbers.format != PlyFormat::Text && at.iter().any(is_float32);
         Ok(vertices)
     }
 }

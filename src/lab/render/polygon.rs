@@ -13,6 +13,12 @@ const MISSED: f64 = 1e-3;
 pub(super) const UNCUT: &str =
     "faces that cross themselves or lie in no plane are drawn as seen from their first corner";
 
+/// How far apart the corners of a face may lie across it and still be in one plane, where the object's radius is 1 to 2.
+const BENT: f32 = 0.01;
+
+/// What is to be said of an object that has faces which lie in no plane.
+pub(super) const FOLDED: &str = "faces of four or more corners that lie in no plane are folded from corner to corner, of which its file does not say where";
+
 /// Cuts faces, which have so many corners each, into triangles that turn as they do.
 #[derive(Default)]
 pub(super) struct Cutter {
@@ -20,10 +26,12 @@ pub(super) struct Cutter {
     earcut: Earcut<f64>,
     /// Faces that cross themselves, lie in no plane or have too many corners.
     pub uncut: usize,
+    /// Faces that lie in no plane, by more than would be overlooked.
+    pub bent: usize,
 }
 
 impl Cutter {
-    /// Faces that bend nowhere inwards as seen from their first corner are cut from there, as most programs do.
+    /// `positions`: in the object's [`LocalFrame`](super::local::LocalFrame). Faces that bend nowhere inwards as seen from their first corner are cut from there, as most programs do.
     pub fn cut(&mut self, positions: &[Vec3], face: &[u32]) {
         if face.len() < 3 {
             return;
@@ -41,6 +49,10 @@ impl Cutter {
         // Where it has no normal its parts turn against each other, unless they have no area either.
         let area: f32 = places.windows(2).map(|two| two[0].cross(two[1]).length()).sum();
         let turned = normal.length() > 1e-6 * area || area == 0.0;
+        let across = normal.normalize_or_zero();
+        let heights = places.iter().map(|place| place.dot(across));
+        let [low, high] = [heights.clone().fold(0.0, f32::min), heights.fold(0.0, f32::max)];
+        self.bent += usize::from(high - low > BENT);
         if turned && (2..face.len()).all(|third| turn([0, third - 1, third]) >= 0.0) {
             return self.fan(face);
         }

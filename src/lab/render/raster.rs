@@ -24,10 +24,25 @@ const LAMP: f32 = 3.0;
 /// Draws an object amid its scenery into `3 x size x size` pixels: each a whole multiple of 1/255 in [0, 1], so that a saved picture is the
 /// one that was drawn. A pure function of what it is given.
 pub fn draw(mesh: &Mesh, view: &View, scenery: &Scenery, size: usize, pixels: &mut [f32]) {
+    picture(Some(mesh), view, scenery, size, pixels);
+}
+
+/// The same picture without the object.
+pub fn draw_without(view: &View, scenery: &Scenery, size: usize, pixels: &mut [f32]) {
+    picture(None, view, scenery, size, pixels);
+}
+
+/// Whether the ball around an object lies beside the picture, seen from so many radii and moved by this share of the picture's side.
+pub fn is_beside(distance: f64, shift: f64) -> bool {
+    let radius = 0.5 / f64::from(HALF_ANGLE) / (distance * distance - 1.0).sqrt();
+    shift.abs() >= 0.5 + radius
+}
+
+fn picture(mesh: Option<&Mesh>, view: &View, scenery: &Scenery, size: usize, pixels: &mut [f32]) {
     let wide = size * SAMPLES;
     let camera = Camera::of(view, wide);
     let before = scenery.occluder(view).map(|mesh| camera.before(mesh, view));
-    let mut parts = vec![Shader::of(mesh, view, size, &camera)];
+    let object = mesh.map(|mesh| Shader::of(mesh, view, size, &camera));
     // What stands in front is itself, whatever the object is made of, and lamps may be nearer to it than they are meant to be.
     let plain = View {
         material: Material::Matte,
@@ -38,10 +53,11 @@ pub fn draw(mesh: &Mesh, view: &View, scenery: &Scenery, size: usize, pixels: &m
         roughness: None,
         ..*view
     };
-    parts.extend(before.iter().map(|mesh| Shader::of(mesh, &plain, size, &camera)));
-    let own = mesh.triangles().len() as u32;
+    let occluder = before.as_ref().map(|mesh| Shader::of(mesh, &plain, size, &camera));
+    let own = mesh.map_or(0, |mesh| mesh.triangles().len() as u32);
     let mut samples = DepthBuffer::new(wide);
-    for (part, first) in parts.iter().zip([0, own]) {
+    for (part, first) in [(&object, 0), (&occluder, own)] {
+        let Some(part) = part else { continue };
         for (number, triangle) in part.mesh.triangles().iter().enumerate() {
             if let Some(plane) = TrianglePlane::of(triangle.corners.map(|corner| part.projected[corner as usize])) {
                 samples.cover(first + number as u32, &plane);
@@ -63,9 +79,8 @@ pub fn draw(mesh: &Mesh, view: &View, scenery: &Scenery, size: usize, pixels: &m
                     NOTHING => (scenery.backdrop(view, u / wide as f32, v / wide as f32, size) * gain).min(Vec3::ONE),
                     _ => {
                         if last.as_ref().is_none_or(|(held, ..)| *held != number) {
-                            let (part, first) = if number < own { (0, 0) } else { (1, own) };
-                            let part = &parts[part];
-                            last = part.face(number - first).map(|face| (number, part, face));
+                            let (part, first) = if number < own { (&object, 0) } else { (&occluder, own) };
+                            last = part.as_ref().and_then(|part| Some((number, part, part.face(number - first)?)));
                         }
                         let colour = last.as_ref().map_or(Vec3::ZERO, |(_, part, face)| {
                             let place = part.place(face, u, v);

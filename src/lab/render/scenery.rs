@@ -49,6 +49,8 @@ pub struct Scenery {
     pub names: Vec<String>,
     /// What tells it apart from others; empty where there is none.
     pub about: String,
+    /// What is to be said beside every result of pictures with it.
+    pub noticed: Vec<String>,
 }
 
 impl Scenery {

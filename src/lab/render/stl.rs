@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use super::mesh::Surface;
 use super::parts::{PLAIN, Parts, Piece, whole};
@@ -14,24 +14,31 @@ const FACET: usize = 50;
 
 pub(super) fn read(cx: &Cx, file: &Path, parts: &mut Parts) -> Result<()> {
     let (bytes, budget) = whole(cx, file)?;
-    let positions = positions(file, &bytes, &budget, parts).map_err(|error| error.at(file))?;
+    let (positions, float32) = positions(file, &bytes, &budget, parts).map_err(|error| error.at(file))?;
     let corners: Vec<[u32; 3]> = (0..positions.len() as u32 / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
     let surface = parts.surface(Surface { colour: PLAIN, texture: None });
     // Normals are those of the faces, which is what the format's own are to be.
-    let piece =
-        Piece { positions: &positions, normals: None, texture: None, colours: None, corners: &corners, surface };
+    let piece = Piece {
+        positions: &positions,
+        float32,
+        normals: None,
+        texture: None,
+        colours: None,
+        corners: &corners,
+        surface,
+    };
     parts.add(file, &budget, &piece)
 }
 
-/// Three in turn make a triangle.
-fn positions(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<Vec<Vec3>> {
+/// Three in turn make a triangle; whether they are float32 numbers.
+fn positions(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<(Vec<DVec3>, bool)> {
     let claimed = bytes.get(HEADER - 4..HEADER).map(|n| u32::from_le_bytes([n[0], n[1], n[2], n[3]]) as u64);
     let wanted = claimed.map(|n| HEADER as u64 + n * FACET as u64);
     // Some programs begin binary files with the word of text, so the size tells which it is.
     if wanted != Some(bytes.len() as u64)
         && bytes.trim_ascii_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid"))
     {
-        return as_text(file, bytes, budget);
+        return Ok((as_text(file, bytes, budget)?, false));
     }
     match wanted {
         Some(wanted) if wanted == bytes.len() as u64 => {}
@@ -42,20 +49,20 @@ fn positions(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> R
         }
         None => return Err(Error::file(file, "too short for an STL file")),
     }
-    budget.items::<Vec3>((bytes.len() - HEADER) / FACET * 3, "its triangles")?;
+    budget.items::<DVec3>((bytes.len() - HEADER) / FACET * 3, "its triangles")?;
     let mut positions = vec![];
     for facet in bytes[HEADER..].chunks_exact(FACET) {
         budget.step()?;
         let numbers: Vec<f32> = facet[12..48].as_chunks::<4>().0.iter().map(|&x| f32::from_le_bytes(x)).collect();
-        positions.extend(numbers.chunks_exact(3).map(Vec3::from_slice));
+        positions.extend(numbers.chunks_exact(3).map(|place| Vec3::from_slice(place).as_dvec3()));
         if facet[48..] != [0, 0] {
             parts.remark("colours of its triangles are left out");
         }
     }
-    Ok(positions)
+    Ok((positions, true))
 }
 
-fn as_text(file: &Path, bytes: &[u8], budget: &Budget) -> Result<Vec<Vec3>> {
+fn as_text(file: &Path, bytes: &[u8], budget: &Budget) -> Result<Vec<DVec3>> {
     let text = std::str::from_utf8(bytes).map_err(|_| Error::file(file, "neither text nor a whole binary STL file"))?;
     let (mut positions, mut of_facet, mut ended) = (vec![], 0, false);
     for (line, words) in text.lines().enumerate() {
@@ -64,11 +71,11 @@ fn as_text(file: &Path, bytes: &[u8], budget: &Budget) -> Result<Vec<Vec3>> {
         let mut words = words.split_ascii_whitespace();
         match words.next().map(str::to_ascii_lowercase).as_deref() {
             Some("vertex") => {
-                let numbers: Vec<f32> =
+                let numbers: Vec<f64> =
                     words.map(str::parse).collect::<std::result::Result<_, _>>().unwrap_or_default();
                 let [x, y, z] = numbers[..] else { return Err(bad("wanted are three numbers after `vertex`")) };
-                budget.items::<Vec3>(1, "its triangles")?;
-                positions.push(Vec3::new(x, y, z));
+                budget.items::<DVec3>(1, "its triangles")?;
+                positions.push(DVec3::new(x, y, z));
                 of_facet += 1;
             }
             Some("endfacet") if of_facet == 3 => of_facet = 0,

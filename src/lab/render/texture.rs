@@ -62,9 +62,11 @@ impl Textures {
             return Err(Error::file(path, format!("the textures come to {pixels} pixels, {ALL_TEXTURES} at most"))
                 .hint("make them smaller: a picture of an object has few pixels"));
         }
-        let picture = (self.decode)(path, bytes)?.to_rgb8();
+        let picture = (self.decode)(path, bytes)?;
+        let see_through = picture.color().has_alpha() && picture.to_rgba8().pixels().any(|pixel| pixel.0[3] < u8::MAX);
+        let picture = picture.to_rgb8();
         self.pixels = pixels;
         let pixels = picture.pixels().map(|pixel| pixel.0).collect();
-        Ok(Arc::new(Texture { width: width as usize, height: height as usize, pixels }))
+        Ok(Arc::new(Texture { width: width as usize, height: height as usize, pixels, see_through }))
     }
 }
