@@ -489,3 +489,270 @@ fn files_read_no_more_than_scripts_do() {
         }
     }
 }
+
+/// Files of one folder, of which each begins as `name` says: its objects as a data set, by their remarks.
+fn remarks_of(files: &[(&str, &[u8])], name: &str) -> Result<String> {
+    let folder = folder_of(files);
+    read(&folder.path().join(name)).map(|mesh| mesh.remarks().join("; "))
+}
+
+/// As written, the pyramid with what its file says before its faces.
+fn pyramid_with(before: &str, after: &str) -> String {
+    format!("{before}{}{after}", obj())
+}
+
+#[test]
+fn what_a_file_says_and_is_not_drawn_is_remarked() {
+    let places = "vt 0 0\nvt 1 0\nvt 0 1\n";
+    let textured =
+        |material: &str| format!("mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\n{places}usemtl {material}\nf 1/1 2/2 3/3\n");
+    let picture = |alpha: u8| {
+        let mut png = std::io::Cursor::new(vec![]);
+        let pixels = image::RgbaImage::from_pixel(2, 2, image::Rgba([200, 100, 50, alpha]));
+        pixels.write_to(&mut png, image::ImageFormat::Png).expect("a picture");
+        png.into_inner()
+    };
+    let materials = "newmtl thin\nTr 0.7\nnewmtl half\nd 0.3\nnewmtl whole\nTr 1\nd 1\nnewmtl glass\nmap_Kd glass.png\n\
+                     newmtl solid\nmap_Kd solid.png\nnewmtl black\nKd 0 0 0\nmap_Kd solid.png\n";
+    let of = |material: &str| {
+        let own = materials.split("newmtl ").find(|own| own.starts_with(material)).expect("a material");
+        let own = format!("newmtl {own}");
+        let files: [(&str, &[u8]); 4] = [
+            ("m.mtl", own.as_bytes()),
+            ("o.obj", &textured(material).into_bytes()),
+            ("glass.png", &picture(100)),
+            ("solid.png", &picture(255)),
+        ];
+        remarks_of(&files, "o.obj").expect("an object")
+    };
+    for (material, words) in [
+        ("thin", "its transparent parts are drawn opaque"),
+        ("half", "its transparent parts are drawn opaque"),
+        ("glass", "see-through parts of its textures are drawn opaque"),
+        ("black", "its textures are drawn black"),
+    ] {
+        assert!(of(material).contains(words), "{material}: {}", of(material));
+    }
+    for material in ["whole", "solid"] {
+        assert_eq!(of(material), "without normals: its faces are flat", "{material}");
+    }
+    let twisted = "v 0 0 0\nv 1 0 1\nv 1 1 0\nv 0 1 1\nf 1 2 3 4\n";
+    let nearly_flat = "v 0 0 0\nv 1 0 0\nv 1 1 0.001\nv 0 1 0\nf 1 2 3 4\n";
+    for (text, words) in [
+        (
+            pyramid_with("usemtl red\n", ""),
+            "its materials (usemtl) are in no file that it names (mtllib), and it is drawn grey",
+        ),
+        (pyramid_with("", "cstype bspline\nsurf 0 1 0 1 1 2 3 4\n"), "free-form curves and surfaces"),
+        (pyramid_with("", "p 1 2\n"), "its points (p) are left out"),
+        (twisted.into(), "lie in no plane"),
+        (nearly_flat.into(), ""),
+    ] {
+        let said = remarks_of(&[("o.obj", text.as_bytes())], "o.obj").expect("an object");
+        let wanted = format!("{words}{}", if words.is_empty() { "without normals" } else { "" });
+        assert!(said.contains(&wanted) && (!words.is_empty() || !said.contains("plane")), "{text}: {said}");
+    }
+}
+
+/// Remarks reach results: those of the objects that are there, once for each kind, and not what is drawn as the file says.
+#[test]
+fn what_is_drawn_otherwise_than_files_say_is_said_beside_results() {
+    let [lined, grey] = [pyramid_with("", "l 1 2\n"), pyramid_with("usemtl red\n", "l 1 2\n")];
+    let degenerate = b"v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n";
+    let other = obj().replace("v 1 3 1", "v 1 4 1");
+    let folder = folder_of(&[
+        ("a/whole.obj", obj().as_bytes()),
+        ("a/lined.obj", lined.replace("v 1 3 1", "v 1 5 1").as_bytes()),
+        ("b/grey.obj", grey.replace("v 1 3 1", "v 1 6 1").as_bytes()),
+        ("b/other.stl", &binary_stl()),
+        ("b/third.obj", other.as_bytes()),
+        ("b/unseen.obj", degenerate),
+    ]);
+    let set = load(folder.path(), None).expect("a set");
+    let said = |set: &Dataset| set.noticed().iter().map(String::from).collect::<Vec<_>>();
+    let of = |set: &Dataset, words: &str| said(set).into_iter().filter(|one| one.contains(words)).collect::<Vec<_>>();
+    let lines = of(&set, "its lines (l) are left out");
+    assert!(lines.len() == 1 && lines[0].contains("2 of the 5 objects of") && lines[0].contains("lined"), "{lines:?}");
+    let colours = of(&set, "drawn grey");
+    assert!(
+        colours.len() == 1 && colours[0].contains("1 of the 5 objects of") && colours[0].contains("grey"),
+        "{colours:?}"
+    );
+    let skipped = of(&set, "1 skipped");
+    assert!(skipped.len() == 1 && skipped[0].contains("nothing of it is seen"), "{skipped:?}");
+    assert!(of(&set, "without normals").is_empty(), "{:?}", said(&set));
+    // What is left out is not told of.
+    let whole = set.select(&[1]).expect("one");
+    assert_eq!(names(&whole), ["a/whole"]);
+    assert!(of(&whole, "otherwise").is_empty(), "{:?}", said(&whole));
+    let grey = set.grey().expect("grey").join(&whole.grey().expect("grey")).expect("joined");
+    assert_eq!(of(&grey, "its lines (l) are left out").len(), 1, "{:?}", said(&grey));
+    let canonical = std::sync::Arc::new(Scenery::default());
+    let views = set.views(2, &canonical, "", |_| Ok(View::canonical())).expect("views");
+    assert!(of(&views, "its lines (l) are left out")[0].contains("2 of the 5 objects"), "{:?}", said(&views));
+    // Results of an examination have them.
+    let script = format!(
+        "let ds = data::objects({:?}, #{{ size: 32 }}); let f = model::from(|x| {{ let on = x.reshape([x.len(), 3072]).mean(1).reshape([x.len(), 1]); \
+         tensor::concat([on, 1 - on], 1) }}, #{{ classes: 2 }}); let t = examine(f, ds, #{{ space: space::render(), \
+         search: search::random(#{{ questions: 2 }}), seed: 1 }}); t.cautions.filter(|c| c.contains(\"otherwise than\")).len()",
+        folder.path().display().to_string()
+    );
+    let mut cx = Cx::default();
+    cx.set_permissions(Permissions { read: Some(vec![folder.path().into()]), ..Permissions::default() });
+    let mut session = Session::new(Rc::new(cx));
+    let found = session
+        .evaluate("test", &script)
+        .map(|value| value.summary())
+        .unwrap_or_else(|e| panic!("{}", e.render(false)));
+    assert_eq!(found, "2");
+}
+
+#[test]
+fn an_object_of_which_nothing_is_seen_is_refused() {
+    let error =
+        remarks_of(&[("o.obj", b"v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\nf 1 1 2\n")], "o.obj").expect_err("refused");
+    assert!(error.message.contains("none of its 2 triangles has an area"), "{error}");
+}
+
+/// The same picture wherever an object lies and however large it is, where its file has the digits; float32 numbers do not.
+#[test]
+fn neither_place_nor_size_changes_a_picture() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let put = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).expect("written");
+        read(&path)
+    };
+    let at = |scale: f64, offset: [f64; 3]| {
+        let place = |corner: [f32; 3]| [0, 1, 2].map(|i| f64::from(corner[i]) * scale + offset[i]);
+        CORNERS.map(place)
+    };
+    let faces: String =
+        FACES.iter().map(|face| format!("f {} {} {}\n", face[0] + 1, face[1] + 1, face[2] + 1)).collect();
+    let obj_at = |scale, offset| {
+        at(scale, offset).iter().map(|[x, y, z]| format!("v {x:?} {y:?} {z:?}\n")).collect::<String>() + faces.as_str()
+    };
+    let ply_at = |scale, offset| {
+        let head = "ply\nformat binary_little_endian 1.0\nelement vertex 5\nproperty double x\nproperty double y\nproperty double z\n\
+                    element face 6\nproperty list uchar ushort vertex_indices\nend_header\n";
+        let places = at(scale, offset).into_iter().flatten().flat_map(f64::to_le_bytes).collect::<Vec<u8>>();
+        let faces = FACES.iter().flat_map(|face| [3].into_iter().chain(face.iter().flat_map(|i| i.to_le_bytes())));
+        [head.as_bytes(), &places[..], &faces.collect::<Vec<u8>>()[..]].concat()
+    };
+    let wanted = put("p.obj", obj().as_bytes()).expect("an object");
+    for (scale, offset) in [
+        (1.0, [500_000.0, 120.0, 5_400_000.0]),
+        (1.0, [1e7, 1e7, -1e7]),
+        (2e-12, [0.0; 3]),
+        (1e-8, [0.1, 0.0, 0.0]),
+        (1e12, [0.0; 3]),
+        (1e15, [1e17, 0.0, 0.0]),
+    ] {
+        for (name, bytes) in [("far.obj", obj_at(scale, offset).into_bytes()), ("far.ply", ply_at(scale, offset))] {
+            let mesh = put(name, &bytes).unwrap_or_else(|error| panic!("{name} {scale} {offset:?}: {error}"));
+            for (a, b) in mesh.vertices().iter().zip(wanted.vertices()) {
+                assert!(
+                    (a.position - b.position).length() < 1e-5,
+                    "{name} {scale} {offset:?}: {} {}",
+                    a.position,
+                    b.position
+                );
+                assert!((a.normal - b.normal).length() < 1e-4, "{name} {scale} {offset:?}: {} {}", a.normal, b.normal);
+            }
+            let radius = f64::from(mesh.radius()) / scale / f64::from(wanted.radius());
+            assert!((radius - 1.0).abs() < 1e-6, "{name} {scale}: {radius}");
+        }
+    }
+    // What float32 numbers round away is not drawn as if it were there.
+    let moved = r#"{"mesh": 0, "translation": [1e6, 0, 0]}"#;
+    let back = r#"{"children": [1], "translation": [-1e6, 0, 0]}, {"mesh": 0, "translation": [1e6, 0, 0]}"#;
+    let there_and_back = glb(&gltf("", back, r#""scene": 0, "scenes": [{"nodes": [0]}],"#), &buffer());
+    let mut stl = binary_stl();
+    stl[84..].as_chunks_mut::<50>().0.iter_mut().for_each(|facet| {
+        for corner in 0..3 {
+            let x = &mut facet[12 + 12 * corner..][..4];
+            let number = f32::from_le_bytes(x.try_into().expect("four bytes")) + 1e6;
+            x.copy_from_slice(&number.to_le_bytes());
+        }
+    });
+    for (name, bytes) in
+        [("far.glb", glb(&gltf("", moved, ""), &buffer())), ("back.glb", there_and_back), ("far.stl", stl)]
+    {
+        let error = put(name, &bytes).expect_err(name);
+        let said = format!("{} {}", error.message, error.hint.clone().unwrap_or_default());
+        assert!(said.contains("its shape is rounded away") && said.contains("move it to the origin"), "{said}");
+    }
+}
+
+#[test]
+fn materials_of_several_files_and_lines_that_go_on_are_read() {
+    let faces = "usemtl red\nf 1 2 3\nusemtl blue\nf 1 2 4\n";
+    let vertices = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
+    let one = format!("mtllib all.mtl\n{vertices}{faces}");
+    let two =
+        format!("mtllib a.mtl b.mtl\n# no end: \\\n{vertices}{}", faces.replace("f 1 2 3", "f 1 \\\n  2\\\r\n 3"));
+    let spaced = format!("mtllib my own.mtl\n{vertices}{faces}");
+    let (red, blue) = ("newmtl red\nKd 1 0 0", "newmtl blue\nKd 0 0 1\n");
+    let all = format!("{red}\n{blue}");
+    let folder = folder_of(&[
+        ("one.obj", one.as_bytes()),
+        ("two.obj", two.as_bytes()),
+        ("spaced.obj", spaced.as_bytes()),
+        ("lost.obj", one.replace("all.mtl", "a.mtl lost.mtl").as_bytes()),
+        ("all.mtl", all.as_bytes()),
+        ("my own.mtl", all.as_bytes()),
+        ("a.mtl", red.as_bytes()),
+        ("b.mtl", blue.as_bytes()),
+    ]);
+    let wanted = read(&folder.path().join("one.obj")).expect("an object");
+    for name in ["two.obj", "spaced.obj"] {
+        let mesh = read(&folder.path().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(mesh.digest(), wanted.digest(), "{name}");
+        assert_eq!(mesh.remarks(), wanted.remarks(), "{name}");
+    }
+    let error = read(&folder.path().join("lost.obj")).expect_err("refused");
+    assert!(error.message.contains("lost.mtl: no such file"), "{error}");
+}
+
+#[test]
+fn an_object_that_is_in_two_classes_is_a_copy_under_another_label() {
+    let other = obj().replace("v 1 3 1", "v 1 4 1");
+    let folder = folder_of(&[
+        ("a/one.obj", obj().as_bytes()),
+        ("b/same.obj", format!("# written again\n{}", obj()).as_bytes()),
+        ("b/other.obj", other.as_bytes()),
+    ]);
+    let set = load(folder.path(), None).expect("a set");
+    let noticed = set.noticed();
+    let said = noticed.iter().next().expect("a caution");
+    assert!(said.contains("1 of the 3 images") && said.contains("1 of them under another label"), "{said}");
+}
+
+/// A view without its object is no fault of the classifier: such views among the worst are counted, and may be foretold from the ranges of shifts.
+#[test]
+fn worst_views_that_show_nothing_of_their_object_are_counted() {
+    let script = |space: &str, search: &str| {
+        format!(
+            "let ds = data::objects([\"mug\", \"lamp\"], #{{ n: 4, size: 32, seed: 1 }}); \
+             let f = model::from(|x| {{ let on = (x.reshape([x.len(), 3072]).mean(1) - 0.995).reshape([x.len(), 1]); \
+             tensor::concat([0 - on, on], 1) }}, #{{ classes: 2 }}); \
+             let t = examine(f, ds, #{{ space: space::render({space}), search: {search}, seed: 1 }}); \
+             [t.len(), t.success_rate, t.cautions.filter(|c| c.contains(\"nothing of the object is to be seen\")), \
+             t.cautions.filter(|c| c.contains(\"out of the picture: such a view\")).len()]"
+        )
+    };
+    let told = |space: &str, search: &str| {
+        let mut session = Session::new(Rc::new(Cx::default()));
+        let value = session.evaluate("test", &script(space, search));
+        value.map(|value| value.summary()).unwrap_or_else(|error| panic!("{}", error.render(false)))
+    };
+    let random = "search::random(#{ questions: 8 })";
+    let out = "#{ factors: #{ shift_x: [0.95, 1], distance: 4, elevation: 0, azimuth: 0, shift_y: 0, roll: 0, background: \"white\", \
+               light: \"sun\", material: \"matte\", light_energy: 1 } }";
+    for search in [random, "search::worst([search::random(#{ questions: 2 }), search::random(#{ questions: 4 })])"] {
+        let said = told(out, search);
+        assert!(said.contains("in 2 of the 2 views that") && said.ends_with(", 1]"), "{search}: {said}");
+    }
+    let said = told("#{ factors: #{ shift_x: [0.0, 0.1], azimuth: 0 } }", random);
+    assert!(!said.contains("nothing of the object") && said.ends_with(", 0]"), "{said}");
+}

@@ -13,6 +13,7 @@ use super::latents::Latents;
 use super::numbering::MAX_CLASSES;
 use super::{Objects, Source};
 use crate::core::{Cautions, Cx, Digest, Error, Result, Tensor, Value, on_device};
+use crate::render::Mesh;
 
 /// Floats that are read at once, at most: 2 GiB.
 const LARGEST_READ: usize = 1 << 29;
@@ -298,7 +299,7 @@ impl Dataset {
     /// What is to be said beside every result of these images.
     pub fn noticed(&self) -> Cautions {
         let noticed = [self.incomplete(), self.copied(), self.views_of_few(), self.lying(), self.see_through()];
-        noticed.into_iter().flatten().chain(self.told()).collect()
+        noticed.into_iter().flatten().chain(self.departures()).chain(self.told()).collect()
     }
 
     /// The same data, with more to be said beside every result of it.
@@ -350,6 +351,11 @@ impl Dataset {
 
     pub(super) fn is_see_through(&self, row: usize) -> bool {
         self.source.is_see_through(self.rows[row] as usize)
+    }
+
+    /// The object from a file that the image in this row shows, where it shows one, whatever is made of its pixels as it is read.
+    pub(super) fn object_from_file(&self, row: usize) -> Option<Arc<Mesh>> {
+        self.source.object_from_file(self.rows[row] as usize)
     }
 
     pub(super) fn is_to_be_turned(&self, row: usize) -> bool {

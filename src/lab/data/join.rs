@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::{Dataset, Edge, Source, are_numbers, are_numerals};
 use crate::core::{Cautions, Digest, Error, Result, Value};
+use crate::render::Mesh;
 
 /// Joined sets hold at most so many images, and lie at most so deep in one another.
 const MOST: usize = 100_000_000;
@@ -61,6 +62,10 @@ impl Source for Joined {
 
     fn is_see_through(&self, index: usize) -> bool {
         self.find(index).is_some_and(|(part, row)| self.parts[part].is_see_through(row))
+    }
+
+    fn object_from_file(&self, index: usize) -> Option<Arc<Mesh>> {
+        self.find(index).and_then(|(part, row)| self.parts[part].object_from_file(row))
     }
 
     fn is_to_be_turned(&self, index: usize) -> bool {

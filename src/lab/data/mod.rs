@@ -67,5 +67,5 @@ pub use scenes::Scenes;
 pub use scenes_faults::{Shown, TELLING, Telling};
 pub use source::{Objects, Source};
 pub use stream::{Batch, Stream};
-pub use views::photograph;
+pub use views::{photograph, photograph_without};
 pub use window::View;

@@ -29,8 +29,8 @@ impl Objects for Built {
 
 const OWN: u64 = 0x6f62_6a65_6374_7321;
 
-/// Objects that were read from files.
-struct FileObjects(Vec<Arc<Mesh>>);
+/// Objects that were read from files, each with a number that those which look alike have in common.
+struct FileObjects(Vec<(Arc<Mesh>, u64)>);
 
 impl Objects for FileObjects {
     fn count(&self) -> usize {
@@ -38,11 +38,15 @@ impl Objects for FileObjects {
     }
 
     fn object(&self, index: usize) -> Result<Arc<Mesh>> {
-        Ok(self.0[index].clone())
+        Ok(self.0[index].0.clone())
     }
 
     fn are_from_files(&self) -> bool {
         true
+    }
+
+    fn likeness(&self, index: usize) -> Option<u64> {
+        Some(self.0[index].1)
     }
 }
 
@@ -65,6 +69,14 @@ impl Source for Canonical {
         let object = self.objects.object(index)?;
         draw(&object, &View::of(&View::canonical()), &Scenery::default(), self.size, pixels);
         Ok(())
+    }
+
+    fn likeness(&self, index: usize) -> Option<u64> {
+        self.objects.likeness(index)
+    }
+
+    fn object_from_file(&self, index: usize) -> Option<Arc<Mesh>> {
+        self.objects.are_from_files().then(|| self.objects.object(index).ok()).flatten()
     }
 
     fn attributes(&self, index: usize) -> Vec<(&'static str, Value)> {
@@ -99,6 +111,37 @@ impl Dataset {
             Ok(object)
         };
         Some(self.source_rows(rows).into_iter().map(&mut find).collect())
+    }
+
+    /// What of the objects that its images show is drawn otherwise than their files say, a sentence for each kind.
+    pub(super) fn departures(&self) -> Vec<String> {
+        let mut objects: BTreeMap<u64, Arc<Mesh>> = BTreeMap::new();
+        for object in (0..self.len()).filter_map(|row| self.object_from_file(row)) {
+            objects.entry(object.number()).or_insert(object);
+        }
+        let mut kinds: Vec<(&str, &str, usize)> = vec![];
+        for object in objects.values() {
+            for remark in object.departures() {
+                match kinds.iter_mut().find(|(known, ..)| known == remark) {
+                    Some((.., count)) => *count += 1,
+                    None => kinds.push((remark, &object.name, 1)),
+                }
+            }
+        }
+        let all = objects.len();
+        let told = |(remark, first, count): (&str, &str, usize)| {
+            let name = &self.name;
+            match (all, count) {
+                (1, _) => format!("the object {first} of {name} is drawn otherwise than its file says: {remark}"),
+                (_, 1) => {
+                    format!("1 of the {all} objects of {name} is drawn otherwise than its file says, {first}: {remark}")
+                }
+                _ => format!(
+                    "{count} of the {all} objects of {name} are drawn otherwise than their files say, the first of them {first}: {remark}"
+                ),
+            }
+        };
+        kinds.into_iter().map(told).collect()
     }
 
     /// Whether it is known which objects its images show.
@@ -192,8 +235,10 @@ pub fn read_objects(cx: &Cx, path: &Path, how: &Reading) -> Result<Dataset> {
             Err(error) => return Err(error),
         };
         budget.take(object.bytes(), "its objects").map_err(|error| error.at(path))?;
-        digests.push(Digest::of_parts(&[one.name.as_bytes(), &object.digest().0]));
-        objects.push(Arc::new(object));
+        let digest = object.digest();
+        digests.push(Digest::of_parts(&[one.name.as_bytes(), &digest.0]));
+        let likeness = u64::from_le_bytes(std::array::from_fn(|byte| digest.0[byte]));
+        objects.push((Arc::new(object), likeness));
         of.push(one.class.clone());
     }
     if objects.is_empty() {

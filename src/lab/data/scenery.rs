@@ -34,6 +34,7 @@ pub fn scenery(cx: &Cx, backgrounds: Option<&Dataset>, occluders: Option<&Datase
             Error::data(format!("{}: no objects that could stand in front", objects.name))
                 .hint("`occluders` takes data::objects(..), as they are")
         })??;
+        scenery.noticed = objects.departures();
         number_twins(&mut scenery);
     }
     Ok(scenery)

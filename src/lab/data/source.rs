@@ -50,6 +50,11 @@ pub trait Source: Send + Sync {
         None
     }
 
+    /// The object from a file that image `index` shows, where it shows one.
+    fn object_from_file(&self, _index: usize) -> Option<Arc<Mesh>> {
+        None
+    }
+
     /// What image `index` was drawn to show, by name, where that is known.
     fn attributes(&self, _index: usize) -> Vec<(&'static str, Value)> {
         vec![]
@@ -80,5 +85,10 @@ pub trait Objects: Send + Sync {
     /// Whether they have a size of their own, and what a reader says of them.
     fn are_from_files(&self) -> bool {
         false
+    }
+
+    /// A number that objects have in common which look alike from everywhere, where that is known without building them.
+    fn likeness(&self, _index: usize) -> Option<u64> {
+        None
     }
 }

@@ -6,11 +6,22 @@ use super::Objects;
 use super::jpeg::compressed;
 use super::{Dataset, Edge, Source};
 use crate::core::{Digest, Error, Result, Value};
-use crate::render::{Mesh, Scenery, Span, VIEW_FACTORS, View, ViewNumbers, draw};
+use crate::render::{Mesh, Scenery, Span, VIEW_FACTORS, View, ViewNumbers, draw, draw_without};
 
-/// Draws an object into `3 x size x size` pixels, as they are read back where the view says that the picture is saved as JPEG.
+/// Draws an object into `3 x size x size` pixels, as the view says that the picture is saved.
 pub fn photograph(mesh: &Mesh, view: &View, scenery: &Scenery, size: usize, pixels: &mut [f32]) {
     draw(mesh, view, scenery, size, pixels);
+    save(view, size, pixels);
+}
+
+/// The same picture without the object.
+pub fn photograph_without(view: &View, scenery: &Scenery, size: usize, pixels: &mut [f32]) {
+    draw_without(view, scenery, size, pixels);
+    save(view, size, pixels);
+}
+
+/// Makes pixels those that are read back, where the view says that the picture is saved as JPEG.
+fn save(view: &View, size: usize, pixels: &mut [f32]) {
     let Some(quality) = view.jpeg else { return };
     let area = size * size;
     let byte = |i: usize, channel: usize| (pixels[channel * area + i] * 255.0).round() as u8;
@@ -49,6 +60,10 @@ impl Source for Views {
 
     fn object_of(&self, index: usize) -> Option<usize> {
         self.of.get(index).copied()
+    }
+
+    fn object_from_file(&self, index: usize) -> Option<Arc<Mesh>> {
+        self.objects.are_from_files().then(|| self.objects.object(self.of[index]).ok()).flatten()
     }
 
     fn attributes(&self, index: usize) -> Vec<(&'static str, Value)> {
@@ -96,6 +111,6 @@ impl Dataset {
         let asked = std::array::from_fn(|place| views.iter().any(|view| view[place] != canonical[place]));
         let source = Views { asked, objects: objects.clone(), of, views, scenery: scenery.clone(), size };
         let set = Self::new(name, Arc::new(source), labels, self.classes().to_vec(), Edge::None, digest)?;
-        Ok(set.with_skipped(self.skipped().to_vec()))
+        Ok(set.with_skipped(self.skipped().to_vec()).with_noticed(self.told()))
     }
 }

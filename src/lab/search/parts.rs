@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::cautions::TOLD;
 use super::row::Row;
 use crate::core::{Cx, Digest, Error, Result, Tensor, Value};
-use crate::space::Point;
+use crate::space::{Point, Render};
 
 /// What one search found.
 pub(super) trait Outcomes {
@@ -17,6 +17,9 @@ pub(super) trait Outcomes {
 
     /// Where the search left these rows, `N x C x H x W`.
     fn images(&self, cx: &Cx, rows: &[usize]) -> Result<Tensor>;
+
+    /// The view that its point is, with the space of it, where it is one.
+    fn view(&self, row: &Row) -> Option<(&Render, &[f64])>;
 
     fn digest(&self) -> Digest;
 }
@@ -91,6 +94,13 @@ impl Parts {
             Some(part.shown(part.row(origin.row)?))
         };
         self.origin(point).and_then(found).unwrap_or(Value::Unit)
+    }
+
+    /// The view that a point is, with the space of it, where it is one.
+    pub fn view(&self, point: Point) -> Option<(&Render, &[f64])> {
+        let origin = self.origin(point)?;
+        let part = self.parts.get(origin.part)?;
+        part.view(part.row(origin.row)?)
     }
 
     /// The images of these rows where their searches left them.

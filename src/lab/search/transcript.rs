@@ -26,7 +26,7 @@ use crate::core::{
 };
 use crate::data::Dataset;
 use crate::objective::Objective;
-use crate::space::{Element, Group, Point};
+use crate::space::{Element, Group, Point, Render};
 
 /// What an estimate needs to know about the densities in a transcript.
 #[derive(Debug, Clone)]
@@ -115,6 +115,20 @@ impl Points {
                 &numbers[place as usize * width..][..width]
             }
             _ => &[],
+        }
+    }
+
+    /// The view that a point is, with the space of it, where it is one.
+    fn view(&self, point: Point) -> Option<(&Render, &[f64])> {
+        match self {
+            Self::Settings { of: FactorGround::Factors(space), .. } => {
+                let setting = self.setting(point);
+                // An image that was not moved is as it stands.
+                let moved = setting.iter().any(|x| !x.is_nan());
+                Some((space.render()?, setting)).filter(|_| moved)
+            }
+            Self::Parts(parts) => parts.view(point),
+            _ => None,
         }
     }
 
@@ -245,13 +259,40 @@ impl Transcript {
             }
             _ => format!("{DREW} while it was examined, in shards other ones than in one process"),
         });
-        let said: Vec<String> = self.rows_of_shard(cx).into_iter().chain(drew).collect();
+        let said: Vec<String> = self.rows_of_shard(cx).into_iter().chain(drew).chain(self.unseen()).collect();
         match Rc::get_mut(&mut self.of) {
             Some(of) => said.into_iter().for_each(|caution| of.cautions.add(caution)),
             // Nobody else holds what was just made.
             None => said.into_iter().for_each(|caution| cx.warn(format!("examine: {caution}"))),
         }
         self
+    }
+
+    /// In how many of the views that are read wrongly nothing of the object is to be seen.
+    fn unseen(&self) -> Option<String> {
+        /// Views that are drawn together.
+        const TOGETHER: usize = 256;
+        let fooled = self.rows.iter().filter(|row| row.fooled());
+        let views: Vec<(&Row, &Render, &[f64])> =
+            fooled.filter_map(|row| self.of.points.view(row.point).map(|(space, view)| (row, space, view))).collect();
+        let mut unseen = 0;
+        for some in views.chunks(TOGETHER) {
+            let ids: Vec<usize> = some.iter().map(|(row, ..)| row.id as usize).collect();
+            let settings: Vec<&[f64]> = some.iter().map(|(.., view)| *view).collect();
+            match some[0].1.unseen(&self.of.data, &ids, &settings) {
+                Ok(found) => unseen += found.iter().filter(|unseen| **unseen).count(),
+                Err(error) => {
+                    return Some(format!("whether views show their objects was not found out: {}", error.message));
+                }
+            }
+        }
+        let (all, model) = (views.len(), &self.of.model.0);
+        (unseen > 0).then(|| {
+            format!(
+                "in {unseen} of the {all} views that {model} reads wrongly nothing of the object is to be seen, as it is out of the picture, hidden, or as \
+                 bright as what is behind it: nobody could read them; narrower ranges keep it in sight"
+            )
+        })
     }
 
     /// Which part of all images it is of, where it is a shard's.
@@ -711,6 +752,10 @@ impl Outcomes for Transcript {
 
     fn images(&self, cx: &Cx, rows: &[usize]) -> Result<Tensor> {
         self.select(rows).images(cx, true)
+    }
+
+    fn view(&self, row: &Row) -> Option<(&Render, &[f64])> {
+        self.of.points.view(row.point)
     }
 
     fn digest(&self) -> Digest {

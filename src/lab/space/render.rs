@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use super::Space;
 use super::factor::{self, Domain, Factor, Factored, Originals};
 use crate::core::{Cautions, Cx, Error, Result, Tensor, Value, in_parallel, number, on_device, suggestion};
-use crate::data::{Dataset, photograph};
-use crate::render::{Scenery, Span, VIEW_FACTORS, View, ViewFactor, ViewNumbers};
+use crate::data::{Dataset, photograph, photograph_without};
+use crate::render::{Mesh, Scenery, Span, VIEW_FACTORS, View, ViewFactor, ViewNumbers, is_beside};
 
 /// Some of the factors of a view; the others stay as they are given.
 pub struct Render {
@@ -185,6 +185,31 @@ impl Render {
         }
         view
     }
+
+    /// How far a factor with a range may go from 0.
+    fn farthest(&self, name: &str) -> f64 {
+        let Some(place) = Self::place(name) else { return 0.0 };
+        let varies = self.places.iter().position(|&own| own == place).map(|factor| &self.factors[factor].domain);
+        match varies {
+            Some(Domain::Range { min, max } | Domain::Log { min, max }) => min.abs().max(max.abs()),
+            _ => self.at[place].abs(),
+        }
+    }
+
+    /// Of one setting for each of these rows of the data whether its picture is the one that it would be without the object.
+    pub fn unseen(&self, data: &Dataset, ids: &[usize], settings: &[&[f64]]) -> Result<Vec<bool>> {
+        let objects = data.objects(ids).ok_or_else(|| Error::internal("images without objects"))??;
+        let size = data.shape()[1];
+        let views: Vec<View> = settings.iter().map(|setting| View::of(&self.view(setting))).collect();
+        let scenery = &*self.scenery;
+        let unseen = |(object, view): (&Arc<Mesh>, &View)| {
+            let [mut with, mut without] = [(); 2].map(|()| vec![0f32; 3 * size * size]);
+            photograph(object, view, scenery, size, &mut with);
+            photograph_without(view, scenery, size, &mut without);
+            with == without
+        };
+        in_parallel(|| objects.par_iter().zip(&views).map(unseen).collect())
+    }
 }
 
 impl Space for Render {
@@ -220,7 +245,11 @@ impl Space for Render {
     fn cautions(&self, _at_levels: bool) -> Cautions {
         let stands = Self::place("occluder").is_some_and(|place| self.places.contains(&place) || self.at[place] != 0.0);
         let hides = "what stands in front may hide all of an object: such a view counts as read wrongly, though nobody could read it";
-        stands.then_some(hides).into_iter().collect()
+        let leaves =
+            ["shift_x", "shift_y"].iter().any(|shift| is_beside(self.farthest("distance"), self.farthest(shift)));
+        let misses = "shifts may take an object out of the picture: such a view counts as read wrongly, though nobody could read it";
+        let said = [stands.then_some(hides), leaves.then_some(misses)];
+        said.into_iter().flatten().map(String::from).chain(self.scenery.noticed.iter().cloned()).collect()
     }
 
     fn unit(&self) -> &'static str {
