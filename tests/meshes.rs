@@ -751,7 +751,12 @@ fn worst_views_that_show_nothing_of_their_object_are_counted() {
                light: \"sun\", material: \"matte\", light_energy: 1 } }";
     for search in [random, "search::worst([search::random(#{ questions: 2 }), search::random(#{ questions: 4 })])"] {
         let said = told(out, search);
-        assert!(said.contains("in 2 of the 2 views that") && said.ends_with(", 1]"), "{search}: {said}");
+        assert!(
+            said.contains("in 4 of the 4 worst views nothing of the object")
+                && said.contains(" reads 2 of them wrongly")
+                && said.ends_with(", 1]"),
+            "{search}: {said}"
+        );
     }
     let said = told("#{ factors: #{ shift_x: [0.0, 0.1], azimuth: 0 } }", random);
     assert!(!said.contains("nothing of the object") && said.ends_with(", 0]"), "{said}");

@@ -268,29 +268,33 @@ impl Transcript {
         self
     }
 
-    /// In how many of the views that are read wrongly nothing of the object is to be seen.
+    /// In how many of the views where searches ended nothing of the object is to be seen.
     fn unseen(&self) -> Option<String> {
         /// Views that are drawn together.
         const TOGETHER: usize = 256;
-        let fooled = self.rows.iter().filter(|row| row.fooled());
-        let views: Vec<(&Row, &Render, &[f64])> =
-            fooled.filter_map(|row| self.of.points.view(row.point).map(|(space, view)| (row, space, view))).collect();
-        let mut unseen = 0;
+        let views: Vec<(&Row, (&Render, &[f64]))> =
+            self.rows.iter().filter_map(|row| Some((row, self.of.points.view(row.point)?))).collect();
+        let (mut unseen, mut wrong) = (0, 0);
         for some in views.chunks(TOGETHER) {
-            let ids: Vec<usize> = some.iter().map(|(row, ..)| row.id as usize).collect();
-            let settings: Vec<&[f64]> = some.iter().map(|(.., view)| *view).collect();
-            match some[0].1.unseen(&self.of.data, &ids, &settings) {
-                Ok(found) => unseen += found.iter().filter(|unseen| **unseen).count(),
+            let ids: Vec<usize> = some.iter().map(|(row, _)| row.id as usize).collect();
+            let settings: Vec<&[f64]> = some.iter().map(|(_, (_, setting))| *setting).collect();
+            let (_, (space, _)) = some[0];
+            let found = match space.unseen(&self.of.data, &ids, &settings) {
+                Ok(found) => found,
                 Err(error) => {
                     return Some(format!("whether views show their objects was not found out: {}", error.message));
                 }
+            };
+            for (_, (row, _)) in found.iter().zip(some).filter(|(unseen, _)| **unseen) {
+                unseen += 1;
+                wrong += usize::from(row.wrong_after());
             }
         }
         let (all, model) = (views.len(), &self.of.model.0);
         (unseen > 0).then(|| {
             format!(
-                "in {unseen} of the {all} views that {model} reads wrongly nothing of the object is to be seen, as it is out of the picture, hidden, or as \
-                 bright as what is behind it: nobody could read them; narrower ranges keep it in sight"
+                "in {unseen} of the {all} worst views nothing of the object is to be seen, as it is out of the picture, hidden, or as bright as what is \
+                 behind it: {model} reads {wrong} of them wrongly, though nobody could read them; narrower ranges keep it in sight"
             )
         })
     }
