@@ -7,7 +7,7 @@ use std::rc::Rc;
 use glam::Vec3;
 use viva::core::permissions::Permissions;
 use viva::core::{Cx, Object, Result, Value};
-use viva::data::{Dataset, Reading, picture, read_objects};
+use viva::data::{Dataset, Reading, picture, read_objects, scenery};
 use viva::render::{Mesh, Scenery, Textures, Up, View, draw, read_object};
 use viva::script::Session;
 
@@ -590,6 +590,8 @@ fn what_is_drawn_otherwise_than_files_say_is_said_beside_results() {
     let canonical = std::sync::Arc::new(Scenery::default());
     let views = set.views(2, &canonical, "", |_| Ok(View::canonical())).expect("views");
     assert!(of(&views, "its lines (l) are left out")[0].contains("2 of the 5 objects"), "{:?}", said(&views));
+    let in_front = scenery(&Cx::default(), None, Some(&set)).expect("a scenery");
+    assert!(in_front.noticed.iter().any(|one| one.contains("its lines (l) are left out")), "{:?}", in_front.noticed);
     // Results of an examination have them.
     let script = format!(
         "let ds = data::objects({:?}, #{{ size: 32 }}); let f = model::from(|x| {{ let on = x.reshape([x.len(), 3072]).mean(1).reshape([x.len(), 1]); \

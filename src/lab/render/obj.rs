@@ -12,7 +12,7 @@ use tobj::{LoadError, LoadOptions};
 use super::local::LocalFrame;
 use super::mesh::{Surface, Triangle, Vertex};
 use super::parts::{FILE, MOST, PLAIN, Parts, Piece};
-use super::polygon::{Cutter, FOLDED, UNCUT};
+use super::polygon::{Cutter, UNCUT};
 use super::texture::Textures;
 use crate::core::{Budget, Cx, Error, Result};
 
@@ -99,7 +99,7 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
             parts.remark(UNCUT);
         }
         if cutter.bent > 0 {
-            parts.remark(FOLDED);
+            parts.folds();
         }
         let piece = Piece {
             positions: &positions,

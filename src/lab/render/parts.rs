@@ -31,6 +31,8 @@ pub(super) struct Parts {
     /// The first vertices of triangles that get the normal of their face, as the file gives none or none of a direction.
     flat: Vec<u32>,
     remarks: Vec<String>,
+    /// Whether faces of four or more corners lie in no plane.
+    folded: bool,
     /// The largest coordinate that is rounded to float32 before it is known where the object lies.
     rounded: f64,
     /// Surfaces of colours that vertices bring along, by the surface that they colour.
@@ -67,6 +69,11 @@ impl Parts {
         if !self.remarks.contains(&remark) {
             self.remarks.push(remark);
         }
+    }
+
+    /// Notes faces of four or more corners that lie in no plane.
+    pub fn folds(&mut self) {
+        self.folded = true;
     }
 
     pub fn add(&mut self, file: &Path, budget: &Budget, piece: &Piece) -> Result<()> {
@@ -163,7 +170,7 @@ impl Parts {
             );
             return Err(Error::data(what).hint("move it to the origin in the program that made it, and save it again"));
         }
-        let mut others = vec![];
+        let mut others: Vec<String> = self.folded.then(|| FOLDED.into()).into_iter().collect();
         match self.flat.len() {
             0 => {}
             flat if flat == all => others.push("without normals: its faces are flat".into()),
@@ -183,6 +190,8 @@ impl Parts {
     }
 }
 
+/// Said of objects that have faces which lie in no plane.
+const FOLDED: &str = "faces of four or more corners that lie in no plane are folded from corner to corner, of which its file does not say where";
 /// Radii of objects, in units of their own.
 const SIZES: std::ops::RangeInclusive<f64> = 1e-12..=1e19;
 /// How far apart neighbouring float32 numbers may be where an object lies, in its radii: a hundredth of a pixel.

@@ -8,7 +8,7 @@ use glam::{DVec3, Vec2, Vec3};
 use super::local::LocalFrame;
 use super::mesh::Surface;
 use super::parts::{PLAIN, Parts, Piece, whole};
-use super::polygon::{Cutter, FOLDED, UNCUT};
+use super::polygon::{Cutter, UNCUT};
 use crate::core::{Budget, Cx, Error, Result};
 
 #[derive(Clone, Copy, PartialEq)]
@@ -104,7 +104,7 @@ fn put(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<
         parts.remark(UNCUT);
     }
     if cutter.bent > 0 {
-        parts.remark(FOLDED);
+        parts.folds();
     }
     let colour = if vertices.colours.is_empty() { PLAIN } else { Vec3::ONE };
     let surface = parts.surface(Surface { colour, texture: None });

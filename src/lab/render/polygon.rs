@@ -16,9 +16,6 @@ pub(super) const UNCUT: &str =
 /// How far apart the corners of a face may lie across it and still be in one plane, where the object's radius is 1 to 2.
 const BENT: f32 = 0.01;
 
-/// What is to be said of an object that has faces which lie in no plane.
-pub(super) const FOLDED: &str = "faces of four or more corners that lie in no plane are folded from corner to corner, of which its file does not say where";
-
 /// Cuts faces, which have so many corners each, into triangles that turn as they do.
 #[derive(Default)]
 pub(super) struct Cutter {
