@@ -76,6 +76,10 @@ impl Search for Bayes {
     fn approaches(&self) -> Vec<Approach<'_>> {
         vec![Approach::Settings(self)]
     }
+
+    fn caution_about(&self, labels: &[i64]) -> Option<String> {
+        self.learned.as_ref().and_then(|learned| learned.caution(labels))
+    }
 }
 
 impl Bayes {

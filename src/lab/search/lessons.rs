@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::cube::Cube;
 use super::questions::AskedQuestions;
 use super::transcript::Transcript;
-use crate::core::{Cx, Digest, Error, Result};
+use crate::core::{Cx, Digest, Error, Result, cut};
 use crate::maths::gaussian_process::{GaussianProcess, Hope, Kernel, Learnt};
 use crate::space::{Axis, Factor, When, factor};
 
@@ -74,6 +74,19 @@ impl Lessons {
     /// Of an image with this label; where none had it, of all.
     pub(super) fn first(&self, label: i64) -> &[Vec<f64>] {
         self.by_label.get(&label).unwrap_or(&self.of_all)
+    }
+
+    /// What is to be said where no image with these labels was learnt from.
+    pub(super) fn caution(&self, labels: &[i64]) -> Option<String> {
+        let none = !labels.is_empty() && !labels.iter().any(|label| self.by_label.contains_key(label));
+        none.then(|| {
+            let learnt: Vec<String> = self.by_label.keys().map(i64::to_string).collect();
+            format!(
+                "search::bayes: `learned` is of images of other labels ({}), none of which is examined: what it begins with is what images of any class \
+                 have in common",
+                cut(&learnt.join(", "), 60)
+            )
+        })
     }
 
     /// Refuses to teach about other factors.

@@ -172,6 +172,11 @@ pub trait Search {
         None
     }
 
+    /// The same of images with these labels.
+    fn caution_about(&self, _labels: &[i64]) -> Option<String> {
+        None
+    }
+
     /// The same search in another measure; `None` where it has none of that kind.
     fn varied(&self, _how: Variation) -> Option<Rc<dyn Search>> {
         None
