@@ -14,6 +14,8 @@ const OF_CLASS: usize = 5;
 const MOSTLY: f64 = 0.6;
 /// By how much more another numbering must be right.
 const PLAINLY: f64 = 0.1;
+/// By how much less than guessing draws may be misread, at most, and still be no better as far as their number tells.
+const HARDLY: f64 = 0.05;
 
 /// How often each answer, behind its label, was given.
 pub type AnswersToDraws = BTreeMap<(i64, i64), u64>;
@@ -116,7 +118,46 @@ impl Model {
 
     fn doubted_numbers_of(&self, set: Shown, read: &[(i64, i64)]) -> Option<String> {
         let wrong = read.iter().filter(|(label, answer)| label != answer).count();
-        self.other_numbering(set, read).or_else(|| self.no_better_than_guessing(set, wrong, read.len()))
+        self.other_numbering(set, read).or_else(|| match set {
+            Shown::Drawn(..) => self.hardly_better_on_draws(set, read),
+            Shown::Images(_) => self.no_better_than_guessing(set, wrong, read.len()),
+        })
+    }
+
+    /// The number of classes that guesses are among. A set of one class says nothing of how many there are.
+    fn guessed_among(&self, set: Shown) -> Option<i64> {
+        let (answers, known) = (self.classes()?, set.classes() as i64);
+        Some(if known > 1 { known.min(answers) } else { answers })
+    }
+
+    /// What an error on draws says against the model. Each label counts alike: of one that is hardly ever misread, as where nearly all images get its
+    /// answer, far more are drawn before there are tests of it.
+    fn hardly_better_on_draws(&self, set: Shown, read: &[(i64, i64)]) -> Option<String> {
+        let mut counts: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
+        for (label, answer) in read {
+            let (wrong, all) = counts.entry(*label).or_default();
+            *wrong += f64::from(label != answer);
+            *all += 1.0;
+        }
+        let labels = counts.len().max(1) as f64;
+        let error = counts.values().map(|(wrong, all)| wrong / all).sum::<f64>() / labels;
+        let variance = counts.values().map(|(wrong, all)| wrong / all * (1.0 - wrong / all) / all).sum::<f64>();
+        let among = self.guessed_among(set)?;
+        let guessing = 1.0 - 1.0 / among as f64;
+        let by_chance = (2.0 * variance.sqrt() / labels).min(HARDLY);
+        if among > 1 && error + by_chance >= guessing && read.len() >= FEWEST {
+            return Some(self.guesses(set, error, if error >= guessing { "no" } else { "hardly" }));
+        }
+        self.other_number_of_classes(set)
+    }
+
+    fn guesses(&self, set: Shown, error: f64, no: &str) -> String {
+        format!(
+            "the error of {} on {} is {}, {no} better than guessing: their classes may be numbered differently, or the pixels scaled (mean, std)",
+            self.name,
+            set.name(),
+            number(error)
+        )
     }
 
     fn other_number_of_classes(&self, set: Shown) -> Option<String> {
@@ -216,25 +257,15 @@ impl Model {
         })
     }
 
-    /// What an error of `wrong` of `n` images says against the model: it is no better than that of guessing, as where model and data number their
+    /// What an error of `wrong` of `n` images of a set says against the model: it is no better than that of guessing, as where model and data number their
     /// classes differently, or than that of answering the commonest class alone, or the numbers of classes differ.
     fn no_better_than_guessing(&self, set: Shown, wrong: usize, n: usize) -> Option<String> {
-        let (answers, known) = (self.classes()?, set.classes() as i64);
+        let known = set.classes() as i64;
         let error = wrong as f64 / n as f64;
-        // A set of one class says nothing of how many there are to guess among.
-        let among = if known > 1 { known.min(answers) } else { answers };
+        let among = self.guessed_among(set)?;
         let guessing = 1.0 - 1.0 / among as f64;
         if among > 1 && error >= guessing && set.distinct().min(n) >= FEWEST {
-            return Some(format!(
-                "the error of {} on {} is {}, no better than guessing: their classes may be numbered differently, or the pixels scaled (mean, std)",
-                self.name,
-                set.name(),
-                number(error)
-            ));
-        }
-        // Which labels are drawn, and how often, is no matter of the images.
-        if let Shown::Drawn(..) = set {
-            return self.other_number_of_classes(set);
+            return Some(self.guesses(set, error, "no"));
         }
         let share = commonest(set.labels());
         // By how much more than an even share, beyond what chance gives a few labels; of a part as large the others are as many.
