@@ -588,6 +588,7 @@ fn what_other_images_taught_is_asked_first() {
         [
             accuracy.call(rest, search::bayes(#{{ questions: 12 }})), accuracy.call(rest, search::bayes(#{{ questions: 12, learned: t }})),
             accuracy.call(rest, search::bayes(#{{ questions: 12, learned: some }})), `${{search::bayes(#{{ learned: t }})}}`,
+            [[2, 3], [6, 7]].map(|rows| asked.call(ds.select(rows), search::bayes(#{{ questions: 12, learned: some }})).cautions.some(|said| said.contains("other labels (0)"))),
         ]"#
     )) else {
         panic!("an array")
@@ -597,6 +598,11 @@ fn what_other_images_taught_is_asked_first() {
     // Nothing was learned of the other label.
     assert!((right(2) - 0.5).abs() < 1e-9, "{}", right(2));
     assert!(parts[3].summary().contains("learned: of 4 images"), "{}", parts[3].summary());
+    let Value::Array(told) = &parts[4] else { panic!("an array") };
+    assert!(
+        matches!(told[..], [Value::Bool(false), Value::Bool(true)]),
+        "of classes that were learned from, and of others"
+    );
     for (text, said) in [
         (
             "examine(f, others, #{ space: space::rotate(10), search: search::bayes(#{ learned: t }) })",

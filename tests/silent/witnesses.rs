@@ -35,6 +35,27 @@ fn tests_that_are_of_another_numbering_are_told() {
     ));
 }
 
+/// Nearly one answer to all is right of one label, of which far more are drawn than of the others.
+#[test]
+fn tests_of_a_classifier_at_chance_are_told() {
+    truths(&format!(
+        r#"{DRAWN}
+        // Seldom another answer, so that there are tests of each label.
+        let bright = g.sample(#{{ n: 400, seed: 9 }}).images().reshape([400, -1]).mean(1).quantile(0.95);
+        let nearly = model::from(|x| {{
+            let seldom = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]) > bright;
+            f.logits(x) * 0 + tensor::from([0, 0, 0, 1, 0, 0, 0, 0, 0, 0]) + seldom * tensor::from([0, 0, 0, 0, 2, 0, 0, 0, 0, 0])
+        }}, #{{ classes: 10 }});
+        let at = |f| generator::tests(g, f, #{{ n: 8, draws: 20000, seed: 1 }});
+        let tests = at.call(nearly);
+        #{{
+            lopsided: tests.draws[3] > 50 && tests.draws[3] > 4 * tests.draws[4],
+            told: told.call(tests.cautions, "better than guessing") && "tests may be of that alone" in `${{tests}}`,
+            able: !told.call(at.call(f).cautions, "better than guessing"),
+        }}"#
+    ));
+}
+
 #[test]
 fn networks_beside_people_are_such_as_can_judge() {
     let asked = r#"
