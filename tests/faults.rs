@@ -186,6 +186,7 @@ fn several_labels_change_at_once() {
             all: found.share == 1.0, each: found.table.map(|row| row.changed) == [1.0, 1.0],
             named: found.table.map(|row| row.label) == ["large", "odd"],
             interval: found.share_lo > 0.5 && found.share_lo < 1.0 && found.share_hi == 1.0,
+            no_classes: !found.cautions.some(|said| said.contains("classes")),
             nobody: found.judged_by == "nobody" && found.cautions.some(|said| said.contains("no judge was asked")) && "no judge was asked" in `${found.sheet}`,
             title: cut_short.share < 1.0 && !("8 of 8" in `${cut_short.sheet}`) && "8 of 8 with all 2 labels" in `${found.sheet}`,
             blind: unseen.share_seen == 0.0 && unseen.table[0].seen == 0.0 && unseen.table[1].seen == 1.0,
