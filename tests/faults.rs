@@ -175,7 +175,7 @@ fn several_labels_change_at_once() {
         // They see nothing of what was changed against the others, or all of it.
         let blind = model::from(|x| tensor::zeros([x.shape[0], 2]) + tensor::from([0, 9]), #{ classes: 2 });
         let twin = |f| model::from(|x| f.logits(x), #{ classes: 2 });
-        let by = |judges| activations::several_labels(g, #{ large: large, odd: odd }, #{ n: 9, samples: 100, judges: judges });
+        let by = |judges| activations::several_labels(g, #{ large: large, odd: odd }, #{ n: 9, samples: 100, seen_by: judges });
         let unseen = by.call(#{ large: blind, odd: twin.call(odd) });
         let seen = by.call(#{ large: twin.call(large), odd: twin.call(odd) });
         let refused = |judges| { try { by.call(judges); } catch (e) { return `${e}`; } "not refused" };
