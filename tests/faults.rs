@@ -75,14 +75,15 @@ fn tests_that_lose_their_label_do_not_count_and_a_weak_suspect_is_told() {
         let c = faults::injected("sky", #{{ training: 300, epochs: 4 }});
         let g = generator::load({GENERATOR:?});
         let how = #{{ n: 8, confident: 3, layers: 0..2, steps: 150, samples: 100, seed: 1, pixels: false }};
-        let plain = faults::detection(g, c, how).row;
+        let first = faults::detection(g, c, how);
+        let plain = first.row;
         // In its eyes the label goes with the sky, so that no test that shows the fault keeps it.
         let by_sky = model::train(data::scenes(#{{ n: 300, position: "still", biased: "sky", seed: 9 }}), #{{
             arch: [net::flatten(), net::linear(32), net::relu(), net::linear(8)], epochs: 6, seed: 9,
         }});
         let d = faults::detection(g, c, how + #{{ oracle: by_sky }});
         // A difference that is there: only the tests that were made for the faulty one count as moved.
-        let known = faults::detection(g, c, how).tests[0].images.images().reshape([-1, 3072]);
+        let known = first.tests[0].images.images().reshape([-1, 3072]);
         let same = c + #{{ healthy: c.faulty, regressor: model::from(|x| {{
             let flat = x.reshape([-1, 3072]);
             let far = tensor::zeros([flat.shape[0]]) + 1e9;
@@ -90,17 +91,17 @@ fn tests_that_lose_their_label_do_not_count_and_a_weak_suspect_is_told() {
             let own = (far < 0.001).reshape([-1, 1]) * 1.0;
             tensor::concat([5 - 5 * own, 5 * own], 1)
         }}, #{{ classes: 2 }}) }};
-        let e = faults::examination(g, [same, same], how + #{{ examples: 1 }});
+        let e = faults::examination(g, [same, same], how + #{{ examples: 1, n: 5 }});
         let blind = model::from(|x| tensor::zeros([x.shape[0], 8]) + tensor::from([0, 0, 0, 0, 0, 0, 0, 9]), #{{ classes: 8 }});
         let s = faults::suspected(c, blind);
         let told = |cautions, words| cautions.some(|said| said.contains(words));
         #{{
             nobody_asked: plain.share == plain.share_any_label && plain.label_kept_0.is_nan(),
-            lost: d.row.share_any_label > 0.5 && !(d.row.share > 0.2) && d.row.of < plain.of,
-            told: told.call(d.cautions, "tests of the faulty classifier, ") && told.call(d.row.cautions, "the others don't count"),
+            lost: d.row.share_any_label > 0.5 && !(d.row.share > 0.2) && d.row.of > 8,
+            told: told.call(d.cautions, "tests of the faulty classifier, ") && told.call(d.row.cautions, "the others don't show the fault"),
             by_direction: d.row.label_kept_0 < 0.5 || d.row.label_kept_1 < 0.5,
             tests_are_heard: told.call(d.row.cautions, "sky: tests of faulty, "),
-            together: e.compared == 2 && e.detected == 2 && e.table.all(|row| row.p < 0.001 && (row.adjusted_p / row.p - 2.0).abs() < 1e-6),
+            together: e.compared == 2 && e.detected == 2 && e.table.all(|row| row.p < 0.01 && (row.adjusted_p / row.p - 2.0).abs() < 1e-6),
             weak: s.checks.reads_hi < s.checks.healthy && told.call(s.cautions, "mere weakness"), one_training: told.call(s.cautions, "is one training"),
             as_good: !told.call(faults::suspected(c, c.healthy).cautions, "mere weakness"),
         }}"#

@@ -847,5 +847,5 @@ fn two_models_are_compared_image_by_image() {
     let said = compare((&a, &b), [Some(&[0; 20]), None], None, 0.05).err().expect("refused").to_string();
     assert!(said.contains("different kinds"), "{said}");
     refused((&a, &changed("space::noise(0.1, #{ bounds: [0, 1] })", &second)), None, "different spaces");
-    refused((&a, &changed(noise, &[(1, 1.0, true), (1, 2.0, true)])), None, "several rows for one image");
+    refused((&a, &changed(noise, &[(1, 1.0, true), (1, 2.0, true)])), None, "several rows of one image");
 }

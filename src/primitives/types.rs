@@ -625,7 +625,11 @@ pub static TYPES: &[Type] = &[
                 "an array of floats",
                 "the share of all questions so far that did not make their object fail",
             ),
-            field("accuracy_mean_lo", "an array of floats", "lower ends of its Student intervals"),
+            field(
+                "accuracy_mean_lo",
+                "an array of floats",
+                "lower ends of its intervals over objects, by Wilson and Student",
+            ),
             field("accuracy_mean_hi", "an array of floats", "upper ends"),
             field("objects", "an int", "how many objects were examined"),
             field("loss", "a string", "what the losses are"),

@@ -1,7 +1,7 @@
 //! A data set: labelled images that stay on disk or as bytes until they are used.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -345,8 +345,23 @@ impl Dataset {
     }
 
     /// That number of every image, whatever is made of its pixels as it is read.
-    pub fn likenesses(&self) -> impl Iterator<Item = u64> {
-        (0..self.len()).map(|row| self.likeness(row))
+    pub fn likenesses(&self) -> Arc<[u64]> {
+        /// Sets whose numbers are kept.
+        const KEPT: usize = 8;
+        static KNOWN: Mutex<VecDeque<(Digest, Arc<[u64]>)>> = Mutex::new(VecDeque::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, numbers)) = known.iter().find(|(digest, _)| *digest == self.digest) {
+            return numbers.clone();
+        }
+        let numbers: Arc<[u64]> = (0..self.len()).map(|row| self.likeness(row)).collect();
+        known.truncate(KEPT - 1);
+        known.push_front((self.digest, numbers.clone()));
+        numbers
+    }
+
+    /// Of images that are views of objects, those numbers of the objects.
+    pub fn likenesses_of_objects(&self) -> impl Iterator<Item = u64> {
+        self.rows.iter().filter_map(|&index| self.source.likeness_of_object(index as usize))
     }
 
     pub(super) fn is_see_through(&self, row: usize) -> bool {
@@ -376,7 +391,7 @@ impl Dataset {
         let count = self.seen_through();
         (count > 0).then(|| {
             format!(
-                "{count} of the {} pictures of {} are see-through in parts (alpha), and what no viewer shows there is read as if they were not",
+                "{count} of the {} pictures of {} are see-through in parts (alpha), and colours that are hidden there are read as if they were not",
                 self.len(),
                 self.name
             )
@@ -418,7 +433,8 @@ impl Dataset {
         static KNOWN: Mutex<BTreeMap<Digest, Arc<Different>>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let of = known.entry(self.digest).or_insert_with(|| {
-            let mut images: Vec<(u64, i64)> = self.likenesses().zip(self.labels.iter().copied()).collect();
+            let mut images: Vec<(u64, i64)> =
+                self.likenesses().iter().copied().zip(self.labels.iter().copied()).collect();
             images.sort_unstable();
             images.dedup();
             let mut of_label = BTreeMap::new();

@@ -45,6 +45,11 @@ pub trait Source: Send + Sync {
         false
     }
 
+    /// Of a view of an object, the number that equal objects have in common.
+    fn likeness_of_object(&self, _index: usize) -> Option<u64> {
+        None
+    }
+
     /// Which of several objects image `index` is a view of, where that is known: views of one say much the same.
     fn object_of(&self, _index: usize) -> Option<usize> {
         None

@@ -34,8 +34,9 @@ fn save(view: &View, size: usize, pixels: &mut [f32]) {
 /// Views of every object, each as one number per factor.
 struct Views {
     objects: Arc<dyn Objects>,
-    /// The object of each picture.
+    /// The object of each picture, and the number that equal objects have in common.
     of: Vec<usize>,
+    likenesses: Vec<u64>,
     views: Vec<ViewNumbers>,
     scenery: Arc<Scenery>,
     /// Of each factor, whether it is other than canonical in any of the views.
@@ -56,6 +57,10 @@ impl Source for Views {
         let object = self.objects.object(self.of[index])?;
         photograph(&object, &View::of(&self.views[index]), &self.scenery, self.size, pixels);
         Ok(())
+    }
+
+    fn likeness_of_object(&self, index: usize) -> Option<u64> {
+        self.likenesses.get(index).copied()
     }
 
     fn object_of(&self, index: usize) -> Option<usize> {
@@ -102,6 +107,7 @@ impl Dataset {
         }
         let rows: Vec<usize> = (0..self.len()).collect();
         let of: Vec<usize> = self.source_rows(&rows).into_iter().flat_map(|index| vec![index; each]).collect();
+        let likenesses = rows.iter().flat_map(|&row| vec![self.likeness(row); each]).collect();
         let labels = self.labels().iter().flat_map(|&label| vec![label; each]).collect();
         let views = (0..of.len()).map(&mut draw).collect::<Result<Vec<_>>>()?;
         let size = self.shape()[1];
@@ -109,7 +115,7 @@ impl Dataset {
         let digest = Digest::of_parts(&[&self.digest.0, format!("views 1 {each} {about}").as_bytes()]);
         let canonical = View::canonical();
         let asked = std::array::from_fn(|place| views.iter().any(|view| view[place] != canonical[place]));
-        let source = Views { asked, objects: objects.clone(), of, views, scenery: scenery.clone(), size };
+        let source = Views { asked, objects: objects.clone(), of, likenesses, views, scenery: scenery.clone(), size };
         let set = Self::new(name, Arc::new(source), labels, self.classes().to_vec(), Edge::None, digest)?;
         Ok(set.with_skipped(self.skipped().to_vec()).with_noticed(self.told()))
     }

@@ -11,7 +11,7 @@ use crate::core::{
 };
 use crate::maths::contour::contours;
 use crate::maths::gaussian_classifier::{GaussianClassifier, LabelledPoints};
-use crate::maths::shares::ProbableHits;
+use crate::maths::shares::{ProbableHits, few_groups};
 use crate::search::{Origin, Transcript};
 use crate::space::Axis;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -76,7 +76,8 @@ pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usiz
     let others: Vec<&str> =
         others.filter(|&place| questions.axes[place].varies()).map(|place| questions.names[place].as_str()).collect();
     let mut cautions = transcript.of.cautions.clone();
-    left_out(transcript).into_iter().for_each(|caution| cautions.add(caution));
+    let told = [left_out(transcript), few_groups(transcript.len(), "objects")];
+    told.into_iter().flatten().for_each(|caution| cautions.add(caution));
     let (mut left_out, mut all, mut answers) = (0, vec![], vec![]);
     for (row, asked) in transcript.rows.iter().zip(&asked) {
         let mut own = LabelledPoints { width: 2, points: vec![], yes: vec![] };

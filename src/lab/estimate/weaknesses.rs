@@ -158,7 +158,15 @@ fn check_alike(grown: &Transcript, fresh: &Transcript) -> Result<()> {
         return refused("objective", &a.objective.describe(), &b.objective.describe());
     }
     if a.data.digest() != b.data.digest() {
-        return Ok(());
+        let found_on: BTreeSet<u64> = a.data.likenesses().iter().copied().collect();
+        return match b.data.likenesses().iter().filter(|image| found_on.contains(image)).count() {
+            0 => Ok(()),
+            known => Err(Error::data(format!(
+                "robustness::weaknesses: {known} of the {} objects of `fresh` are among those that rules were found on",
+                b.data.len()
+            ))
+            .hint("`fresh` is of the same data set, with another seed, or of other objects alone")),
+        };
     }
     // By their bits, as what does not count is no number. As many of each object as both were asked: a longer search begins with the shorter one's.
     let asked = |transcript: &Transcript| -> Result<BTreeMap<u32, Vec<u64>>> {
@@ -271,17 +279,7 @@ pub fn weaknesses(
              `fresh` of other objects tells"
         )
     });
-    let known = match same_objects {
-        true => None,
-        false => {
-            let found_on: BTreeSet<u64> = data[0].likenesses().collect();
-            let known = data[1].likenesses().filter(|image| found_on.contains(image)).count();
-            (known > 0).then(|| {
-                format!("{known} of the {} objects of `fresh` are among those that rules were found on", data[1].len())
-            })
-        }
-    };
-    [left_out(transcript), left_out(&fresh.transcript), few, these, known]
+    [left_out(transcript), left_out(&fresh.transcript), few, these]
         .into_iter()
         .flatten()
         .for_each(|caution| cautions.add(caution));

@@ -27,6 +27,7 @@ fn rounded_up(x: f64) -> f64 {
 /// than so many of them bear. By Cochran's rule an interval at 95% leaves out more than 6% where there are fewer than 25 G^2, G the skewness (Sampling
 /// Techniques, 1977, Section 2.15).
 pub fn skewed(numbers: &[f64], what: &str) -> Option<String> {
+    const FEWEST: f64 = 20.0;
     let n = numbers.len() as f64;
     if n < 2.0 || numbers.iter().any(|x| !x.is_finite()) {
         return None;
@@ -39,7 +40,8 @@ pub fn skewed(numbers: &[f64], what: &str) -> Option<String> {
         ));
     }
     let needed = 25.0 * (moment(3) / moment(2).powf(1.5)).powi(2);
-    (needed > n).then(|| {
+    // Of fewer the skewness is mostly chance.
+    (needed > n && n >= FEWEST).then(|| {
         format!(
             "the {what} of {n} are so uneven, a few far from all others, that the interval of their mean is mostly too narrow: it holds from about {} on \
              (Cochran's rule)",

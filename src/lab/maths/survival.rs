@@ -168,6 +168,11 @@ mod tests {
     use super::*;
     use crate::core::random;
 
+    /// scipy.stats.t.ppf(0.975, n - 1)
+    const STUDENT_OF_4: f64 = 3.182446305284263;
+    const STUDENT_OF_7: f64 = 2.4469118511449692;
+    const STUDENT_OF_9: f64 = 2.306004135204166;
+
     fn sizes(of: &[(f64, bool)]) -> Vec<Size> {
         of.iter().map(|&(at, enough)| Size { at, enough }).collect()
     }
@@ -213,11 +218,11 @@ mod tests {
         near(limit.restricted_mean(35.0, 0.05).value, 23.287394957983185);
         let mean = limit.restricted_mean(20.0, 0.05);
         near(mean.value, 16.116526610644254);
-        near(mean.value - mean.lo, 1.959963984540054 * 1.351839516459538);
+        near(mean.value - mean.lo, STUDENT_OF_7 * 1.351839516459538);
         // What is left is no longer than what is counted.
-        near(mean.hi, 16.116526610644254 + 1.959963984540054 * 1.351839516459538);
+        near(mean.hi, 16.116526610644254 + STUDENT_OF_7 * 1.351839516459538);
         let mean = limit.restricted_mean(35.0, 0.05);
-        near(mean.value - mean.lo, 1.959963984540054 * 2.9989822951070337);
+        near(mean.value - mean.lo, STUDENT_OF_9 * 2.9989822951070337);
         let small = sizes(&[
             (1.0, true),
             (2.0, true),
@@ -292,7 +297,7 @@ mod tests {
         near(mean.value, 7.75 / 4.0);
         // The standard error of a mean, by n - 1.
         let squares: f64 = at.iter().map(|x| (x - 7.75 / 4.0).powi(2)).sum();
-        near(mean.value - mean.lo, 1.959963984540054 * (squares / 3.0 / 4.0).sqrt());
+        near(mean.value - mean.lo, STUDENT_OF_4 * (squares / 3.0 / 4.0).sqrt());
         // What took more than was tried counts as the most that was.
         let pairs: Vec<(Size, Size)> = [(1.0, 2.0), (2.0, 2.5), (3.0, 3.0), (2.0, 4.0)]
             .map(|(a, b)| (Size { at: a, enough: true }, Size { at: b, enough: b < 3.0 }))

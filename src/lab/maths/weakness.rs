@@ -354,7 +354,8 @@ impl<'a> Scan<'a> {
 }
 
 /// The probability that objects fail so much more often under a rule if, in the mean over all objects of their kind, they do not: of the differences
-/// of every object's shares within and without, by Student's law. 1 of fewer than two objects that were asked both.
+/// of every object's shares within and without, by Student's law, and no less than by the sign test, as so few objects can't tell more however
+/// alike they are. 1 of fewer than two objects that were asked both.
 pub fn clustered_p(strata: &[Stratum]) -> f64 {
     let more = |stratum: &Stratum| {
         let (within, without) = (stratum.within as f64, (stratum.asked - stratum.within) as f64);
@@ -365,11 +366,12 @@ pub fn clustered_p(strata: &[Stratum]) -> f64 {
     let mean = more.iter().sum::<f64>() / n;
     let variance = more.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
     let Ok(law) = StudentsT::new(0.0, 1.0, n - 1.0) else { return 1.0 };
-    match (variance > 0.0, mean > 0.0) {
+    let by_student = match (variance > 0.0, mean > 0.0) {
         (true, _) => law.sf(mean / (variance / n).sqrt()),
         (false, true) => 0.0,
         (false, false) => 1.0,
-    }
+    };
+    by_student.max(0.5f64.powf(n))
 }
 
 /// The probability of so many failures or more under a rule if, object by object, questions failed whether it held or not: exact,

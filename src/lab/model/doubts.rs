@@ -141,9 +141,9 @@ impl Model {
         }
         let labels = counts.len().max(1) as f64;
         let error = counts.values().map(|(wrong, all)| wrong / all).sum::<f64>() / labels;
-        let variance = counts.values().map(|(wrong, all)| wrong / all * (1.0 - wrong / all) / all).sum::<f64>();
         let among = self.guessed_among(set)?;
         let guessing = 1.0 - 1.0 / among as f64;
+        let variance = counts.values().map(|(_, all)| guessing * (1.0 - guessing) / all).sum::<f64>();
         let by_chance = (2.0 * variance.sqrt() / labels).min(HARDLY);
         if among > 1 && error + by_chance >= guessing && read.len() >= FEWEST {
             return Some(self.guesses(set, error, if error >= guessing { "no" } else { "hardly" }));

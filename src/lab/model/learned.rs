@@ -12,55 +12,63 @@ use crate::data::Dataset;
 pub const BY_HEART: &str = "what is found on them need not hold on images that it has not seen";
 
 /// Images of which a saved model keeps the numbers.
-const SAVED: usize = 8192;
+const SAVED: usize = 65_536;
+
+/// Of fewer images that can be told nothing is said of the others.
+const TOLD_BY: f64 = 20.0;
 
 /// Numbers that equal images have in common, in order: all up to the last one, or only the smallest, of which there are as many among images that
 /// are known as among others.
 #[derive(Clone, Default)]
 pub(super) struct LearnedImages {
-    numbers: Rc<[u64]>,
+    numbers: Rc<[u32]>,
     /// No larger number was kept.
-    cut: Option<u64>,
+    cut: Option<u32>,
 }
 
 /// The same in a file.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedImages {
-    /// 16 digits each.
+    /// Eight digits each.
     numbers: String,
     whole: bool,
+}
+
+/// Enough to tell images apart: of 65,536 that were learned from, one in 65,536 others is taken for one.
+fn short(number: u64) -> u32 {
+    (number >> 32) as u32
 }
 
 impl LearnedImages {
     fn and(&self, more: &Self) -> Self {
         let cut = self.cut.into_iter().chain(more.cut).min();
-        let all: BTreeSet<u64> = self.numbers.iter().chain(&*more.numbers).copied().collect();
+        let all: BTreeSet<u32> = self.numbers.iter().chain(&*more.numbers).copied().collect();
         Self { numbers: all.into_iter().filter(|number| cut.is_none_or(|cut| *number <= cut)).collect(), cut }
     }
 
     fn of(set: &Dataset) -> Self {
-        let all: BTreeSet<u64> = set.likenesses().collect();
+        let all: BTreeSet<u32> =
+            set.likenesses().iter().copied().chain(set.likenesses_of_objects()).map(short).collect();
         Self { numbers: all.into_iter().collect(), cut: None }
     }
 
-    /// Of so many images, how many are known, and whether that was counted.
-    fn among(&self, images: impl Iterator<Item = u64>) -> (f64, bool) {
-        let (mut all, mut asked, mut known) = (0.0, 0.0, 0.0);
-        for image in images {
-            all += 1.0;
+    /// Of how many of these images it is known whether they were learned from, and of how many of them that they were.
+    fn among(&self, images: &[u64]) -> (f64, f64) {
+        let (mut asked, mut known) = (0.0, 0.0);
+        for image in images.iter().copied().map(short) {
             if self.cut.is_none_or(|cut| image <= cut) {
                 asked += 1.0;
                 known += f64::from(u8::from(self.numbers.binary_search(&image).is_ok()));
             }
         }
-        (if asked > 0.0 { (all * known / asked).round() } else { 0.0 }, self.cut.is_none())
+        (asked, known)
     }
 }
 
 impl From<SavedImages> for LearnedImages {
     fn from(saved: SavedImages) -> Self {
-        let digits = saved.numbers.as_bytes().chunks(16).map(|digits| std::str::from_utf8(digits).unwrap_or_default());
-        let numbers: BTreeSet<u64> = digits.filter_map(|digits| u64::from_str_radix(digits, 16).ok()).collect();
+        let digits = saved.numbers.as_bytes().chunks(8).map(|digits| std::str::from_utf8(digits).unwrap_or_default());
+        let numbers: BTreeSet<u32> = digits.filter_map(|digits| u32::from_str_radix(digits, 16).ok()).collect();
         let cut = numbers.last().copied().filter(|_| !saved.whole);
         Self { numbers: numbers.into_iter().collect(), cut }
     }
@@ -88,7 +96,7 @@ impl Model {
 
     pub(super) fn remembered(&self) -> Option<SavedImages> {
         let LearnedImages { numbers, cut } = &self.learned;
-        let kept = numbers.iter().take(SAVED).map(|number| format!("{number:016x}")).collect();
+        let kept = numbers.iter().take(SAVED).map(|number| format!("{number:08x}")).collect();
         (!numbers.is_empty()).then(|| SavedImages { numbers: kept, whole: cut.is_none() && numbers.len() <= SAVED })
     }
 
@@ -99,15 +107,21 @@ impl Model {
         if self.learned.numbers.is_empty() {
             return None;
         }
-        let (known, counted) = self.learned.among(set.likenesses());
-        (known >= SHARE * set.len() as f64 && known > 0.0).then(|| {
-            format!(
-                "{} learned from {}{known} of the {} images of {}: {BY_HEART}",
+        let (asked, known) = self.learned.among(&set.likenesses());
+        let all = set.len() as f64;
+        if asked < TOLD_BY.min(all) && known == 0.0 {
+            return Some(format!(
+                "whether {} learned from images of {} can't be told: its file has the numbers of {} of those that it learned from, and of more images \
+                 some would be among these",
                 self.name,
-                if counted { "" } else { "about " },
-                set.len(),
-                set.name
-            )
+                set.name,
+                self.learned.numbers.len()
+            ));
+        }
+        (known >= SHARE * asked && known > 0.0).then(|| {
+            let about = if asked < all { "about " } else { "" };
+            let estimate = (all * known / asked).round();
+            format!("{} learned from {about}{estimate} of the {all} images of {}: {BY_HEART}", self.name, set.name)
         })
     }
 }

@@ -43,7 +43,7 @@ impl LocalFrame {
     }
 
     /// A length in it as one of the file's own.
-    pub fn length(&self, own: f32) -> f64 {
-        f64::from(own) / self.scale
+    pub fn length(&self, here: f32) -> f64 {
+        f64::from(here) / self.scale
     }
 }

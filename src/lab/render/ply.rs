@@ -91,7 +91,8 @@ fn put(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<
         }
     }
     let mut cutter = Cutter::default();
-    let frame = LocalFrame::of(vertices.positions.iter().copied());
+    // Of places that faces use: others are not drawn.
+    let frame = LocalFrame::of(corners.iter().filter_map(|&corner| vertices.positions.get(corner as usize).copied()));
     let positions: Vec<Vec3> = vertices.positions.iter().map(|&place| frame.at(place)).collect();
     let mut left = &corners[..];
     for corners in faces {

@@ -185,8 +185,7 @@ fn unbounded(plan: &Examination) -> Option<String> {
     let space = plan.space.differentiable().filter(|_| plan.space.additive())?;
     let limited = plan.search.finds_least() || !plan.levels.is_empty() || space.within().is_some();
     (limited && plan.space.bounds().is_none() && !plan.data.leaves_unit_range()).then(|| {
-        "nothing keeps pixels from 0 to 1, where those of images are: what fails may be no image, by less than images need; `bounds: [0, 1]` of the \
-         space keeps them there"
+        "changes may leave the range of pixels, from 0 to 1, and be smaller than any that stay in it: `bounds: [0, 1]` of the space keeps them there"
             .into()
     })
 }

@@ -259,7 +259,7 @@ impl Transcript {
             }
             _ => format!("{DREW} while it was examined, in shards other ones than in one process"),
         });
-        let said: Vec<String> = self.rows_of_shard(cx).into_iter().chain(drew).chain(self.unseen()).collect();
+        let said: Vec<String> = self.rows_of_shard(cx).into_iter().chain(drew).chain(self.unseen(cx)).collect();
         match Rc::get_mut(&mut self.of) {
             Some(of) => said.into_iter().for_each(|caution| of.cautions.add(caution)),
             // Nobody else holds what was just made.
@@ -269,13 +269,16 @@ impl Transcript {
     }
 
     /// In how many of the views where searches ended nothing of the object is to be seen.
-    fn unseen(&self) -> Option<String> {
+    fn unseen(&self, cx: &Cx) -> Option<String> {
         /// Views that are drawn together.
         const TOGETHER: usize = 256;
         let views: Vec<(&Row, (&Render, &[f64]))> =
             self.rows.iter().filter_map(|row| Some((row, self.of.points.view(row.point)?))).collect();
         let (mut unseen, mut wrong) = (0, 0);
         for some in views.chunks(TOGETHER) {
+            if cx.check().is_err() {
+                return Some("it was stopped before all views were looked at for their objects".into());
+            }
             let ids: Vec<usize> = some.iter().map(|(row, _)| row.id as usize).collect();
             let settings: Vec<&[f64]> = some.iter().map(|(_, (_, setting))| *setting).collect();
             let (_, (space, _)) = some[0];

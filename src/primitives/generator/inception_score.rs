@@ -15,7 +15,8 @@ pub static INCEPTION_SCORE: Primitive = Primitive {
     ],
     options: &[],
     returns: "a float from 1, where all answers are the same or undecided, to the number of classes",
-    notes: "exp(E[KL(p(y|x) || p(y))]) over all images at once. With Inception v3 it is the inception score.",
+    notes: "exp(E[KL(p(y|x) || p(y))]) over all images at once. With Inception v3 it is the inception score. It is too low of few images: compare sets of one size, of several for \
+            each class at least.",
     source: "Salimans et al. 2016",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 40, seed: 1 });\n\

@@ -74,7 +74,7 @@ pub static TRAIN: Primitive = Primitive {
             `steps` steps of length `step` (2.5 radius / steps; with one step 1.25 radius from a random start and radius from the image, the fast \
             gradient sign method), from a point drawn uniformly from the ball or from the image. The network is attacked in evaluation mode. \
             Where it is asked about images that it learned from, results say so in `cautions`; a model that is saved here, too, of which the file keeps \
-            numbers of some thousands of these images.",
+            the numbers of up to 65,536 of these images, by which sets of more than a few are known.",
     source: "Goodfellow, Shlens and Szegedy 2015; Madry et al. 2018",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 100, seed: 1 });\n\
