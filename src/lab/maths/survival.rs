@@ -297,7 +297,7 @@ mod tests {
         near(mean.value, 7.75 / 4.0);
         // The standard error of a mean, by n - 1.
         let squares: f64 = at.iter().map(|x| (x - 7.75 / 4.0).powi(2)).sum();
-        near(mean.value - mean.lo, STUDENT_OF_4 * (squares / 3.0 / 4.0).sqrt());
+        near(mean.hi - mean.value, STUDENT_OF_4 * (squares / 3.0 / 4.0).sqrt());
         // What took more than was tried counts as the most that was.
         let pairs: Vec<(Size, Size)> = [(1.0, 2.0), (2.0, 2.5), (3.0, 3.0), (2.0, 4.0)]
             .map(|(a, b)| (Size { at: a, enough: true }, Size { at: b, enough: b < 3.0 }))

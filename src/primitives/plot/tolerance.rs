@@ -22,9 +22,9 @@ pub static TOLERANCE: Primitive = Primitive {
             band: the search could not move these images, which says nothing of the model.",
     source: "Galloway, Golubeva and Taylor 2018, Figures 1, 3, 4 and 5",
     examples: &[Example {
-        code: "let ds = data::glyphs(#{ n: 1000, size: 16, seed: 1 });\n\
+        code: "let ds = data::glyphs(#{ n: 500, size: 16, position: \"centred\", margin: 0, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });\n\
-               let fresh = data::glyphs(#{ n: 120, size: 16, seed: 2 });\n\
+               let fresh = data::glyphs(#{ n: 200, size: 16, position: \"centred\", margin: 0, seed: 2 });\n\
                let c = tolerance::measure(f, fresh, #{ space: space::noise(), levels: [0.1, 1, 10] });\n\
                plot::tolerance(#{ noise: c })",
         result: "figure: 2 panels, 2 lines",
