@@ -73,6 +73,13 @@ def ragged(): return lambda x: [[1.0]] + [[1.0, 2.0]] * (x.shape[0] - 1)
 def text(): return lambda x: "cat"
 def noisy(): return lambda x: [[random.random(), random.random()] for _ in range(x.shape[0])]
 def number(): return 3
+class Processor:
+    image_mean, image_std, rescale_factor = [0.5], [0.5], 1 / 255
+    do_normalize, do_rescale, do_resize = True, True, True
+    def __init__(self, said): self.__dict__.update(said)
+def processed(**said): return Bent(0.5), Processor(said)
+def read_on_the_way():
+    with open(os.path.join(os.path.dirname(__file__), "scale.txt")) as file: return Bent(scale=float(file.read()))
 "##;
 
 const WEIGHTS: &str = "def of(k, i): return ((k * 7 + i * 3) % 11 - 5) / 10\n";
@@ -278,6 +285,76 @@ fn a_hash_is_of_the_file_its_imports_and_its_arguments() {
     assert_ne!(first, hash(&mut place, ""), "what it imports is part of it");
 }
 
+#[test]
+fn a_hash_is_of_what_was_read_on_the_way() {
+    let mut place = Place::of_models();
+    let mut hash = |scale: &str| {
+        std::fs::write(place.path().join("scale.txt"), scale).expect("a file");
+        place.evaluate("model::python(\"models.py:read_on_the_way\").hash").expect("a hash").summary()
+    };
+    let first = hash("1.0");
+    assert_eq!(first, hash("1.0"));
+    assert_ne!(first, hash("2.0"), "numbers from a file are part of it");
+}
+
+/// What a processor does to pixels from 0 to 255 is done to those from 0 to 1, or refused by its name.
+#[test]
+fn processors_are_done_as_they_say() {
+    let mut place = Place::of_models();
+    let x = images(3, 1);
+    for (said, mean, std) in [
+        ("", 0.5, 0.5),
+        ("do_normalize: ()", 0.0, 1.0),
+        ("do_normalize: false", 0.0, 1.0),
+        ("rescale_factor: 1.0 / 127.5", 0.25, 0.25),
+        ("rescale_factor: 1.0 / 127.5, rescale_offset: true", 0.75, 0.25),
+        ("include_top: true", 0.5, 0.25),
+        ("do_rescale: false", 0.5 / 255.0, 0.5 / 255.0),
+        ("do_rescale: false, do_normalize: ()", 0.0, 1.0 / 255.0),
+    ] {
+        let f = place.model(&format!("model::python(\"models.py:processed\", #{{ args: #{{ {said} }} }})"));
+        let g = place.model(&format!(
+            "model::python(\"models.py:bent\", #{{ args: #{{ bend: 0.5 }}, mean: [{mean:?}], std: [{std:?}] }})"
+        ));
+        let (found, wanted) = (f.logits(&x).expect("scores"), g.logits(&x).expect("scores"));
+        assert!(largest(&(&found - &wanted)) <= 1e-5 * largest(&wanted), "{said}: {found} and {wanted}");
+    }
+    let error = place
+        .evaluate("model::python(\"models.py:processed\", #{ args: #{ do_flip_channel_order: true, do_pad: true } })")
+        .expect_err("it does more");
+    assert!(error.contains("do_flip_channel_order, do_pad") && error.contains("images.flip(1)"), "{error}");
+}
+
+/// A model that changes its images in place has the gradient where it was asked for. Says so and passes where Python has no numpy.
+#[test]
+fn a_model_that_changes_its_images_in_place_has_its_gradients() {
+    const NET: &str = "import numpy as np\n\
+        class Half:\n\
+        \x20   def __call__(self, x):\n\
+        \x20       x -= 0.25\n\
+        \x20       return np.stack([(x * x).sum((1, 2, 3)), 0 * x.sum((1, 2, 3))], 1)\n\
+        \x20   def vjp(self, x, v): return (2 * (x - 0.25) * v[:, :1, None, None]).astype('float32')\n\
+        def half(): return Half()\n\
+        def complex_scores(): return lambda x: np.ones((x.shape[0], 2)) * 1j\n";
+    let mut place = Place::new(&[("net.py", NET)]);
+    let f = match place.evaluate("model::python(\"net.py:half\")") {
+        Err(error) if error.contains("ModuleNotFoundError") || error.contains("ImportError") => {
+            eprintln!("skipped: this Python has no numpy");
+            return;
+        }
+        f => f.expect("a model").downcast::<Model>().expect("a model"),
+    };
+    let x = images(2, 3).set_requires_grad(true);
+    let scores = f.logits(&x).expect("scores");
+    let found =
+        gradients("f", &scores.select(1, 0).sum(Kind::Float), &[&x], Graph::Free).expect("a gradient").remove(0);
+    assert!(largest(&(found - (x.detach() - 0.25) * 2.0)) < 1e-5);
+    let error = place
+        .evaluate("model::python(\"net.py:complex_scores\").logits(tensor::zeros([1, 1, 3, 4]))")
+        .expect_err("no order");
+    assert!(error.contains("complex numbers"), "{error}");
+}
+
 /// Ctrl-C ends the wait and the process; what is asked next is started again, and another model is not taken for the first.
 #[test]
 fn what_was_stopped_is_started_again() {
@@ -319,6 +396,8 @@ class Maps(Set):
 class Drawn(Set):
     def __getitem__(self, i):
         return memoryview(bytes(random.randrange(256) for _ in range(12))).cast("B", (3, 4)), 0
+class Late(Drawn):
+    def __getitem__(self, i): return Drawn.__getitem__(self, i) if i >= 60 else Set.__getitem__(self, i)
 class Sizes(Set):
     def __getitem__(self, i):
         return memoryview(bytes(12 + i)).cast("B", (1, 12 + i)), 0
@@ -361,7 +440,8 @@ fn data_that_can_not_be_used_is_told_of() {
     let mut place = Place::new(&[("data.py", DATA)]);
     for (call, wanted) in [
         ("data::python(\"data.py:Maps\")", "an item has the keys picture, label"),
-        ("data::python(\"data.py:Drawn\")", "read again is another one"),
+        ("data::python(\"data.py:Drawn\")", "read again, is another one"),
+        ("data::python(\"data.py:Late\")", "read again, is another one"),
         ("data::python(\"data.py:Sizes\")", "images of one size"),
         ("data::python(\"data.py:Labels\")", "'cat' where a whole number was expected"),
         ("data::python(\"data.py:stream\")", "map-style"),

@@ -622,6 +622,13 @@ impl<'a> PickleReader<'a> {
                 let PickleValue::Int(offset) = self.nodes[item(1)?] else {
                     return Err(bad("the pickle holds a tensor without an offset"));
                 };
+                // What else is said of a tensor, that it is the negative of what is stored or its conjugate, stands last.
+                if let Ok(more) = item(6)
+                    && !matches!(&self.nodes[more], PickleValue::None)
+                {
+                    return Err(bad("the pickle holds a tensor that is stored as another one's negative or conjugate")
+                        .hint("save `tensor.resolve_neg().resolve_conj()` of each, or `.clone()`"));
+                }
                 let (size, stride) = (self.integers(item(2)?)?, self.integers(item(3)?)?);
                 self.budget.take(size_of::<TensorView>() as u64 + 2 * (MOST_SIZES * size_of::<i64>()) as u64, WHAT)?;
                 let view = TensorView { storage: storage.clone(), offset, size, stride };

@@ -28,8 +28,10 @@ pub struct PythonData {
 const AT_ONCE: usize = 64;
 /// Bytes of them, about.
 const ROOM: usize = 64 << 20;
-/// Images that are read a second time.
-const AGAIN: usize = 4;
+/// Images that are asked for before their size is known.
+const FIRST: usize = 4;
+/// Images from all over the set that are read a second time.
+const AGAIN: usize = 32;
 
 /// Images as one answer tells of them.
 struct ReadImages {
@@ -115,7 +117,7 @@ pub fn python(cx: &Cx, offer: &Offer, interpreter: &Interpreter, how: PythonData
         cx.check()?;
         let begin = labels.len();
         let at_once =
-            shape.map_or(AGAIN, |shape| (ROOM / (4 * shape.iter().product::<usize>()).max(1)).clamp(1, AT_ONCE));
+            shape.map_or(FIRST, |shape| (ROOM / (4 * shape.iter().product::<usize>()).max(1)).clamp(1, AT_ONCE));
         let part = read(&mut python, begin, at_once.min(count - begin))?;
         let first = *shape.get_or_insert(part.shape);
         if part.shape != first {
@@ -127,10 +129,10 @@ pub fn python(cx: &Cx, offer: &Offer, interpreter: &Interpreter, how: PythonData
         }
         let each: usize = first.iter().product();
         check_held((each as u64).saturating_mul(count as u64))?;
-        if begin == 0 {
-            again.clone_from(&part.pixels);
-        }
         let read = part.labels.len();
+        let bytes = part.pixels.len() / read.max(1);
+        let chosen = (0..read).filter(|place| (begin + place) % count.div_ceil(AGAIN) == 0);
+        again.extend(chosen.map(|place| (begin + place, Digest::of(&part.pixels[place * bytes..][..bytes]))));
         let part_of = match part.bytes {
             true => {
                 let here = part.pixels.iter().copied().max().unwrap_or(0);
@@ -151,9 +153,12 @@ pub fn python(cx: &Cx, offer: &Offer, interpreter: &Interpreter, how: PythonData
         labels.extend(part.labels);
         task.advance(read as u64);
     }
-    if read(&mut python, 0, AGAIN.min(count))?.pixels != again {
-        return Err(Error::data(format!("{called}: an image that is read again is another one"))
-            .hint("leave random transforms, such as augmentation, out of what is examined"));
+    for (place, digest) in again {
+        cx.check()?;
+        if Digest::of(&read(&mut python, place, 1)?.pixels) != digest {
+            return Err(Error::data(format!("{called}: image {place}, read again, is another one"))
+                .hint("leave random transforms, such as augmentation, out of what is examined"));
+        }
     }
     check_brightest(brightest).map_err(|error| error.during(&called))?;
     let shape = shape.unwrap_or_default();

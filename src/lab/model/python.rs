@@ -165,7 +165,7 @@ pub fn python(cx: &Cx, offer: Offer, interpreter: Interpreter, options: PythonOp
     let network = PythonModel {
         dropped: Dropped::default(),
         differentiable: loaded.truth("gradients"),
-        // Of a module all that it answers by is in its digest: parameters, buffers, the user's own files.
+        // Of a module what it answers by is in its digest: parameters, buffers, the user's own files, and those that were read as it was loaded.
         opaque: loaded.text("state").is_none(),
         link: Arc::new(Mutex::new(Link {
             interpreter,

@@ -564,6 +564,14 @@ mod tests {
         Ok(())
     }
 
+    // torch.save({"weight": torch.tensor([[1 + 2j, 3 - 1j]]).conj().imag, "bias": torch.zeros(1)}, path): numbers that are the negatives of those that
+    // lie in the file.
+    #[test]
+    fn tensors_that_are_negatives_of_what_is_stored_are_refused() {
+        let error = parse(include_bytes!("testdata/negated.pt")).err();
+        assert!(error.is_some_and(|error| error.message.contains("another one's negative")));
+    }
+
     // torch.save(torch.nn.Linear(2, 1), path): a whole module, whose class would have to be run.
     #[test]
     fn a_pickled_module_is_refused_by_name() {

@@ -31,7 +31,8 @@ pub static PYTHON: Primitive = Primitive {
             (`--allow-read=$HOME/.cache/huggingface`), and reaches no network without `--allow-net`.\n\n\
             The function answers a torch.nn.Module that maps N x C x H x W images to N x K scores, or to something with `logits`: torchvision, timm, \
             Hugging Face or a checkout of your own. Call `.eval()` in it. `return model, processor` hands over what Hugging Face's processor, or \
-            timm.data.resolve_model_data_config(model), says of mean, std and size; resizing itself is the data's business. All searches go over it: \
+            timm.data.resolve_model_data_config(model), says of mean, std and size, and of other scales of pixels; one that turns channels round, pads or does more is refused by what it does. Resizing \
+            itself is the data's business. All searches go over it: \
             gradients are torch's own, with respect to the images; gradients of gradients are refused.\n\n\
             Anything else that can be called gets an array of numpy (a view of memory where there is no numpy) and answers an array, \
             N x K: `lambda x: session.run(None, {\"input\": x})[0]` of ONNX Runtime, `lambda x: forest.predict_proba(x.reshape(len(x), -1))` \
@@ -39,7 +40,8 @@ pub static PYTHON: Primitive = Primitive {
             `jax.vjp(f, x)[1](v)[0]`: the gradient of the sum of v times the scores, N x C x H x W. One without is refused by searches that go along gradients.\n\n\
             Images and answers lie in memory that both processes see; Python is started once and asked batch by batch, with as many threads as \
             viva has. What your file prints is shown where it fails. The model's hash is that of its parameters and buffers, of the \
-            function's name and `args`, of the files that `args` name and of all files of your own that were imported as it was made, not of what is \
+            function's name and `args`, of the files that `args` name and of all files of your own that were imported or read as it was made (beside a module's parameters those of \
+            up to 64 MiB; models of ONNX Runtime too), not of what is \
             installed, whose versions are in the manifest. Where that can't be said of a model, its parameters are not part of the hash. One \
             that was stopped or ended is started again when it is next asked, and refused if another model comes of it.",
     source: "",

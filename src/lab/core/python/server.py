@@ -7,6 +7,7 @@ share. Needs nothing beside the standard library; torch and numpy are used where
 import array
 import ctypes
 import functools
+import gc
 import hashlib
 import importlib.util
 import inspect
@@ -100,6 +101,8 @@ def check_precision(what, spread, lost):
 def numbers(values, what):
     """The shape and the float32 numbers of whatever holds some, and what keeps them alive."""
     if is_tensor(values):
+        if values.is_complex():
+            raise Refused(f"{what} are complex numbers, of which none is the largest")
         wide = values.detach().to("cpu")
         held = wide.to(torch().float32).contiguous()
         if wide.dtype == torch().float64 and wide.dim() == 2 and wide.numel() and bool(held.isfinite().all()):
@@ -123,6 +126,8 @@ def numbers(values, what):
     if numpy() is None:
         raise Refused(f"{what} came as {kind_of(values)}, which only numpy could read, and numpy is not installed")
     wide = numpy().asarray(values)
+    if wide.dtype.kind == "c":
+        raise Refused(f"{what} are complex numbers, of which none is the largest")
     held = numpy().ascontiguousarray(wide, dtype=numpy().float32)
     if wide.dtype == numpy().float64 and wide.ndim == 2 and wide.size and numpy().isfinite(held).all():
         lost, spread = numpy().abs(held - wide).max(1), numpy().ptp(wide, 1)
@@ -146,15 +151,48 @@ def is_own(path):
     return not real.startswith(paths_of_others()) and not any(part in real for part in installed)
 
 
+class OpenedFiles:
+    """What is read while something is loaded: weights and numbers that an object may answer by."""
+
+    # Of a module all parameters are known themselves.
+    LARGEST_BESIDE_PARAMETERS = 64 << 20
+
+    def __init__(self):
+        self.listening, self.paths = False, set()
+        sys.addaudithook(self.heard)
+
+    def heard(self, event, arguments):
+        if event != "open" or not self.listening:
+            return
+        path, mode = arguments[0], arguments[1]
+        if isinstance(path, (str, os.PathLike)) and not (set("wax+") & set(mode or "")):
+            self.paths.add(os.path.abspath(os.fspath(path)))
+
+    def digests(self, largest):
+        # What systems keep is no part of a model.
+        places = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/lib", "/System/", "/private/etc/", os.path.realpath(os.environ["TMPDIR"]) + os.sep)
+        found = {}
+        # What its library opened itself.
+        sessions = [held for held in gc.get_objects() if type(held).__name__ == "InferenceSession"] if "onnxruntime" in sys.modules else []
+        opened = self.paths | {path for path in (getattr(held, "_model_path", None) for held in sessions) if path}
+        for path in sorted(map(os.path.realpath, opened)):
+            if path.endswith(".pyc") or path.startswith(places) or not is_own(path) or not os.path.isfile(path):
+                continue
+            if largest is None or os.path.getsize(path) <= largest:
+                found[path] = digest_of_file(path)
+        return found
+
+
+def digest_of_file(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else hashlib.sha256(file.read()).hexdigest()
+
+
 def own_files():
     """The digests of the user's own files that were imported."""
-    found = {}
-    for module in list(sys.modules.values()):
-        path = getattr(module, "__file__", None)
-        if isinstance(path, str) and is_own(path) and os.path.isfile(path):
-            with open(path, "rb") as file:
-                found[os.path.realpath(path)] = hashlib.sha256(file.read()).hexdigest()
-    return found
+    paths = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    own = (path for path in paths if isinstance(path, str) and is_own(path) and os.path.isfile(path))
+    return {os.path.realpath(path): digest_of_file(path) for path in own}
 
 
 def versions():
@@ -232,11 +270,36 @@ def number_list(values):
     return [float(value) for value in values] if isinstance(values, (list, tuple)) else None
 
 
+# What a processor does that pixels in [0, 1], mean, deviation and size say.
+SAID_OTHERWISE = {"do_normalize", "do_rescale", "do_resize", "do_center_crop", "do_convert_rgb", "do_reduce_labels"}
+
+
+def scaled(get, wanted):
+    """Mean and deviation as of pixels in [0, 1], where a processor has others or scales twice."""
+    factor = 255.0 * (get("rescale_factor") or 1.0 / 255.0) if get("do_rescale", True) else 255.0
+    offset = 1.0 if get("do_rescale", True) and get("rescale_offset") else 0.0
+    if abs(factor - 1.0) < 1e-6 and not offset and not get("include_top"):
+        return
+    mean, std = wanted["mean"] or [0.0], wanted["std"] or [1.0]
+    twice = std if get("include_top") and wanted["std"] else [1.0] * len(std)
+    wanted["mean"] = [(offset + m) / factor for m in mean]
+    wanted["std"] = [s * t / factor for s, t in zip(std, twice)]
+
+
 def preprocessing_of(said):
     """Mean, deviation and size of images that a processor, or timm's configuration of a model's data, asks for."""
     get = said.get if isinstance(said, dict) else lambda name, absent=None: getattr(said, name, absent)
+    fields = said if isinstance(said, dict) else vars(said)
+    done = {name for name in [*fields, *dir(type(said))] if name.startswith("do_") and get(name) is True}
+    others = sorted(done - SAID_OTHERWISE)
+    if others:
+        raise Refused(
+            f"what the model came with, {kind_of(said)}, does more to images than mean, std and size say: {', '.join(others)}. Return the model alone, have it "
+            "do the same to images in [0, 1] itself (channels the other way round are images.flip(1)), and give `mean` and `std`"
+        )
     wanted = {"mean": number_list(get("image_mean") or get("mean")), "std": number_list(get("image_std") or get("std"))}
-    if get("do_normalize") is False:
+    # Those of timm have no such word and are meant.
+    if "do_normalize" in [*fields, *dir(type(said))] and not get("do_normalize"):
         wanted["mean"] = wanted["std"] = None
     elif (wanted["mean"] is None) != (wanted["std"] is None) or wanted["mean"] is None:
         raise Refused(f"what the model came with, {kind_of(said)}, says no mean and std: return the model alone and give `mean` and `std`")
@@ -246,6 +309,7 @@ def preprocessing_of(said):
     if isinstance(size, (list, tuple)) and all(isinstance(side, int) for side in size):
         sides = [int(side) for side in size]
         wanted["input"] = sides if len(sides) == 3 else [len(wanted["mean"] or [0, 0, 0]), *sides]
+    scaled(get, wanted)
     return wanted
 
 
@@ -348,9 +412,11 @@ class CalledModel:
 
     def forward(self, view, shape, keep):
         images = self.given(view, shape, keep is not None)
-        if keep is not None:
-            self.images[keep] = images
-        return self.called(images)
+        if keep is None:
+            return self.called(images)
+        self.images[keep] = images
+        # It may change what it is given in place.
+        return self.called(self.given(view, shape, True))
 
     def vjp(self, keep, view, shape, _again):
         return self.called.vjp(self.images[keep], self.given(view, shape, True))
@@ -452,12 +518,23 @@ class Data:
 class Server:
     def __init__(self, shared):
         self.shared, self.model, self.data = shared, None, None
+        self.opened = OpenedFiles()
 
     def origin(self):
-        return {"files": own_files(), "versions": versions()}
+        largest = OpenedFiles.LARGEST_BESIDE_PARAMETERS if isinstance(self.model, TorchModel) and self.model.state else None
+        # Of data sets the images are read and known themselves.
+        opened = {} if self.model is None else self.opened.digests(largest)
+        return {"files": {**opened, **own_files()}, "versions": versions()}
+
+    def loaded(self, question):
+        self.opened.listening = True
+        try:
+            return loaded(question)
+        finally:
+            self.opened.listening = False
 
     def load_model(self, question):
-        made, wanted = loaded(question), {}
+        made, wanted = self.loaded(question), {}
         if isinstance(made, tuple) and len(made) == 2:
             made, said = made
             wanted = preprocessing_of(said)
