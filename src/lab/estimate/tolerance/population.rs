@@ -38,7 +38,7 @@ pub fn populations(curves: &[(String, &Curve)]) -> Cautions {
     if repeated > 0 {
         let of = curves.len();
         cautions.add(format!(
-            "{repeated} of the {of} curves are copies of others, so means and spreads are of fewer models than they say"
+            "a curve that is given twice is no second model: of the {of} curves {repeated} repeat others, and means and spreads are of fewer models than they say"
         ));
     }
     cautions
