@@ -309,8 +309,8 @@ fn processors_are_done_as_they_say() {
         ("rescale_factor: 1.0 / 127.5", 0.25, 0.25),
         ("rescale_factor: 1.0 / 127.5, rescale_offset: true", 0.75, 0.25),
         ("include_top: true", 0.5, 0.25),
-        ("do_rescale: false", 0.5 / 255.0, 0.5 / 255.0),
-        ("do_rescale: false, do_normalize: ()", 0.0, 1.0 / 255.0),
+        ("include_top: true, do_normalize: false", 0.0, 0.5),
+        ("image_mean: 0.25, image_std: 0.5", 0.25, 0.5),
     ] {
         let f = place.model(&format!("model::python(\"models.py:processed\", #{{ args: #{{ {said} }} }})"));
         let g = place.model(&format!(
@@ -319,6 +319,10 @@ fn processors_are_done_as_they_say() {
         let (found, wanted) = (f.logits(&x).expect("scores"), g.logits(&x).expect("scores"));
         assert!(largest(&(&found - &wanted)) <= 1e-5 * largest(&wanted), "{said}: {found} and {wanted}");
     }
+    let scale = place
+        .evaluate("model::python(\"models.py:processed\", #{ args: #{ do_rescale: false } })")
+        .expect_err("either");
+    assert!(scale.contains("may be from 0 to 1 or to 255"), "{scale}");
     let error = place
         .evaluate("model::python(\"models.py:processed\", #{ args: #{ do_flip_channel_order: true, do_pad: true } })")
         .expect_err("it does more");
@@ -398,6 +402,10 @@ class Drawn(Set):
         return memoryview(bytes(random.randrange(256) for _ in range(12))).cast("B", (3, 4)), 0
 class Late(Drawn):
     def __getitem__(self, i): return Drawn.__getitem__(self, i) if i >= 60 else Set.__getitem__(self, i)
+class Odd(Drawn):
+    def __getitem__(self, i): return Drawn.__getitem__(self, i) if i % 2 else Set.__getitem__(self, i)
+class Guessed(Set):
+    def __getitem__(self, i): return Set.__getitem__(self, i)[0], random.randrange(2)
 class Sizes(Set):
     def __getitem__(self, i):
         return memoryview(bytes(12 + i)).cast("B", (1, 12 + i)), 0
@@ -442,6 +450,8 @@ fn data_that_can_not_be_used_is_told_of() {
         ("data::python(\"data.py:Maps\")", "an item has the keys picture, label"),
         ("data::python(\"data.py:Drawn\")", "read again, is another one"),
         ("data::python(\"data.py:Late\")", "read again, is another one"),
+        ("data::python(\"data.py:Odd\", #{ args: #{ n: 320 } })", "read again, is another one"),
+        ("data::python(\"data.py:Guessed\")", "read again, is another one"),
         ("data::python(\"data.py:Sizes\")", "images of one size"),
         ("data::python(\"data.py:Labels\")", "'cat' where a whole number was expected"),
         ("data::python(\"data.py:stream\")", "map-style"),

@@ -90,10 +90,14 @@ fn drawn_images_and_objects_are_known_again() {
         let others = data::glyphs(#{{ n: 900, size: 16, seed: 2 }});
         let objects = data::objects(["mug", "lamp"], #{{ n: 6, size: 16, seed: 1 }});
         let taught = model::train(data::views(objects, #{{ n: 3, seed: 1 }}), #{{ arch: [net::flatten(), net::linear(2)], epochs: 1, seed: 1 }});
+        let noisy = |f, ds| examine(f, ds, #{{ space: space::noise(0.1), search: search::random(#{{ questions: 1 }}), seed: 1 }});
+        let scenic = model::train(data::scenes(#{{ n: 40, seed: 3 }}), #{{ arch: [net::flatten(), net::linear(8)], epochs: 1, seed: 1 }});
         let viewed = |ds| examine(taught, ds, #{{ space: space::render(), search: search::random(#{{ questions: 2 }}), seed: 1 }});
         #{{
             of_more: told.call(moved.call(f, more.take(100)), "learned from 100 of the 100"), of_others: !told.call(moved.call(f, others), by_heart),
             objects: told.call(viewed.call(objects), "learned from 6 of the 6 images of objects"),
+            other_views: told.call(viewed.call(objects), by_heart) && told.call(noisy.call(taught, data::views(objects, #{{ n: 2, seed: 7 }})), "learned from views of the objects that 100% of the images"),
+            scenes: told.call(noisy.call(scenic, data::scenes(#{{ n: 90, seed: 3 }}).take(20)), "learned from 20 of the 20"),
             other_objects: !told.call(viewed.call(data::objects(["mug", "lamp"], #{{ n: 6, size: 16, seed: 2 }})), by_heart),
         }}"#
     ));

@@ -622,12 +622,12 @@ impl<'a> PickleReader<'a> {
                 let PickleValue::Int(offset) = self.nodes[item(1)?] else {
                     return Err(bad("the pickle holds a tensor without an offset"));
                 };
-                // What else is said of a tensor, that it is the negative of what is stored or its conjugate, stands last.
+                // What else is said of a tensor stands last, as that it is the negative of what is stored.
                 if let Ok(more) = item(6)
                     && !matches!(&self.nodes[more], PickleValue::None)
                 {
-                    return Err(bad("the pickle holds a tensor that is stored as another one's negative or conjugate")
-                        .hint("save `tensor.resolve_neg().resolve_conj()` of each, or `.clone()`"));
+                    return Err(bad("the pickle says more of a tensor than its numbers, as that it is the negative or the conjugate of what is stored")
+                        .hint("save `tensor.resolve_conj().resolve_neg().clone()` of each"));
                 }
                 let (size, stride) = (self.integers(item(2)?)?, self.integers(item(3)?)?);
                 self.budget.take(size_of::<TensorView>() as u64 + 2 * (MOST_SIZES * size_of::<i64>()) as u64, WHAT)?;

@@ -359,9 +359,13 @@ impl Dataset {
         numbers
     }
 
-    /// Of images that are views of objects, those numbers of the objects.
-    pub fn likenesses_of_objects(&self) -> impl Iterator<Item = u64> {
-        self.rows.iter().filter_map(|&index| self.source.likeness_of_object(index as usize))
+    pub(super) fn likeness_of_object(&self, row: usize) -> Option<u64> {
+        self.source.likeness_of_object(self.rows[row] as usize)
+    }
+
+    /// Of images that are views of objects, those numbers of the objects, image by image.
+    pub fn likenesses_of_objects(&self) -> impl Iterator<Item = Option<u64>> {
+        (0..self.len()).map(|row| self.likeness_of_object(row))
     }
 
     pub(super) fn is_see_through(&self, row: usize) -> bool {

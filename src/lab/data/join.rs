@@ -60,6 +60,10 @@ impl Source for Joined {
         self.find(index).map(|(part, row)| self.parts[part].likeness(row))
     }
 
+    fn likeness_of_object(&self, index: usize) -> Option<u64> {
+        self.find(index).and_then(|(part, row)| self.parts[part].likeness_of_object(row))
+    }
+
     fn is_see_through(&self, index: usize) -> bool {
         self.find(index).is_some_and(|(part, row)| self.parts[part].is_see_through(row))
     }

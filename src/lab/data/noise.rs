@@ -19,20 +19,29 @@ pub struct Noise {
 }
 
 impl Noise {
+    /// How digests know it, by words that stay when fields get better names.
+    fn identity(&self) -> String {
+        let Self { n, shape, sigma, seed } = self;
+        format!("noise 1 Noise {{ n: {n}, shape: {shape:?}, sigma: {sigma:?}, seed: {seed} }}")
+    }
+
     /// The data set: one class, on a torus, since pixels are alike everywhere.
     pub fn dataset(self) -> Result<Dataset> {
         if self.shape.iter().any(|&side| side == 0 || side > 4096) || !self.sigma.is_finite() {
             return Err(Error::argument(format!("noise can't have shape {:?} and sigma {}", self.shape, self.sigma)));
         }
-        // These words stay when fields get better names.
-        let Self { n, shape, sigma, seed } = self;
-        let about = format!("noise 1 Noise {{ n: {n}, shape: {shape:?}, sigma: {sigma:?}, seed: {seed} }}");
-        let digest = Digest::of(about.as_bytes());
+        let digest = Digest::of(self.identity().as_bytes());
         Dataset::new("noise", Arc::new(self), vec![0; self.n], vec!["noise".into()], Edge::Wrap, digest)
     }
 }
 
 impl Source for Noise {
+    fn likeness(&self, index: usize) -> Option<u64> {
+        // However many others there are.
+        let of = Self { n: 0, ..*self }.identity();
+        Some(Digest::of_parts(&[of.as_bytes(), &(index as u64).to_le_bytes()]).as_u64())
+    }
+
     fn len(&self) -> usize {
         self.n
     }

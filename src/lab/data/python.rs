@@ -70,6 +70,18 @@ fn read(python: &mut Python, begin: usize, count: usize) -> Result<ReadImages> {
     Ok(ReadImages { bytes, shape, pixels, labels })
 }
 
+/// One of each of so many parts of a set, which place of it differs from part to part.
+fn is_read_again(place: usize, count: usize) -> bool {
+    let each = count.div_ceil(AGAIN);
+    let part = place / each;
+    let length = each.min(count - part * each);
+    place % each == (Digest::of(&part.to_le_bytes()).as_u64() % length as u64) as usize
+}
+
+fn digest_of(pixels: &[u8], label: i64) -> Digest {
+    Digest::of_parts(&[pixels, &label.to_le_bytes()])
+}
+
 fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks().0.iter().map(|number| f32::from_le_bytes(*number)).collect()
 }
@@ -131,8 +143,10 @@ pub fn python(cx: &Cx, offer: &Offer, interpreter: &Interpreter, how: PythonData
         check_held((each as u64).saturating_mul(count as u64))?;
         let read = part.labels.len();
         let bytes = part.pixels.len() / read.max(1);
-        let chosen = (0..read).filter(|place| (begin + place) % count.div_ceil(AGAIN) == 0);
-        again.extend(chosen.map(|place| (begin + place, Digest::of(&part.pixels[place * bytes..][..bytes]))));
+        let chosen = (0..read).filter(|place| is_read_again(begin + place, count));
+        again.extend(
+            chosen.map(|place| (begin + place, digest_of(&part.pixels[place * bytes..][..bytes], part.labels[place]))),
+        );
         let part_of = match part.bytes {
             true => {
                 let here = part.pixels.iter().copied().max().unwrap_or(0);
@@ -155,7 +169,8 @@ pub fn python(cx: &Cx, offer: &Offer, interpreter: &Interpreter, how: PythonData
     }
     for (place, digest) in again {
         cx.check()?;
-        if Digest::of(&read(&mut python, place, 1)?.pixels) != digest {
+        let image = read(&mut python, place, 1)?;
+        if digest_of(&image.pixels, image.labels[0]) != digest {
             return Err(Error::data(format!("{called}: image {place}, read again, is another one"))
                 .hint("leave random transforms, such as augmentation, out of what is examined"));
         }

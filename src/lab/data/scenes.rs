@@ -33,6 +33,17 @@ pub struct Scenes {
 }
 
 impl Scenes {
+    /// How digests know it.
+    fn identity(&self) -> String {
+        let Self { n, size, torus, split, seed, shown } = *self;
+        let chosen = if shown == Shown::All { String::new() } else { format!(" {}", shown.identity()) };
+        // The number counts changes of the drawing itself.
+        format!(
+            "scenes 1 Scenes {{ n: {n}, size: {size}, torus: {torus}, split: {}, seed: {seed} }}{chosen}",
+            split.identity()
+        )
+    }
+
     /// The data set; labels are uniform and independent.
     pub fn dataset(self) -> Result<Dataset> {
         if !(16..=256).contains(&self.size) {
@@ -44,14 +55,7 @@ impl Scenes {
             Shown::Poles(telling) => telling.poles.map(String::from).to_vec(),
             _ => SHAPES.map(String::from).to_vec(),
         };
-        let Self { n, size, torus, split, seed, shown } = self;
-        let chosen = if shown == Shown::All { String::new() } else { format!(" {}", shown.identity()) };
-        // The number counts changes of the drawing itself.
-        let about = format!(
-            "scenes 1 Scenes {{ n: {n}, size: {size}, torus: {torus}, split: {}, seed: {seed} }}{chosen}",
-            split.identity()
-        );
-        let digest = Digest::of(about.as_bytes());
+        let (digest, shown) = (Digest::of(self.identity().as_bytes()), self.shown);
         let set = Dataset::new("scenes", Arc::new(self), labels, classes, edge, digest)?;
         let sided = matches!(shown, Shown::Biased(telling) | Shown::Poles(telling) if telling.is_sided());
         let set = if sided { set.with_caution("flip", "a mirrored scene has another label") } else { set };
@@ -144,6 +148,12 @@ const SAMPLES: usize = 3;
 const NOISE: f32 = 0.03;
 
 impl Source for Scenes {
+    fn likeness(&self, index: usize) -> Option<u64> {
+        // However many others there are.
+        let of = Self { n: 0, ..*self }.identity();
+        Some(Digest::of_parts(&[of.as_bytes(), &(index as u64).to_le_bytes()]).as_u64())
+    }
+
     fn len(&self) -> usize {
         self.n
     }

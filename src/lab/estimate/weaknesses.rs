@@ -140,6 +140,12 @@ fn check_uniform(transcript: &Transcript, what: &str) -> Result<()> {
     Ok(())
 }
 
+/// How many objects of `fresh` are among those that rules were found on.
+fn known_objects(grown: &Transcript, fresh: &Transcript) -> usize {
+    let found_on: BTreeSet<u64> = grown.of.data.likenesses().iter().copied().collect();
+    fresh.of.data.likenesses().iter().filter(|image| found_on.contains(image)).count()
+}
+
 fn check_alike(grown: &Transcript, fresh: &Transcript) -> Result<()> {
     let (a, b) = (&grown.of, &fresh.of);
     let refused = |what: &str, ours: &str, theirs: &str| {
@@ -158,10 +164,10 @@ fn check_alike(grown: &Transcript, fresh: &Transcript) -> Result<()> {
         return refused("objective", &a.objective.describe(), &b.objective.describe());
     }
     if a.data.digest() != b.data.digest() {
-        let found_on: BTreeSet<u64> = a.data.likenesses().iter().copied().collect();
-        return match b.data.likenesses().iter().filter(|image| found_on.contains(image)).count() {
-            0 => Ok(()),
-            known => Err(Error::data(format!(
+        let known = known_objects(grown, fresh);
+        return match 10 * known < b.data.len() {
+            true => Ok(()),
+            false => Err(Error::data(format!(
                 "robustness::weaknesses: {known} of the {} objects of `fresh` are among those that rules were found on",
                 b.data.len()
             ))
@@ -279,7 +285,14 @@ pub fn weaknesses(
              `fresh` of other objects tells"
         )
     });
-    [left_out(transcript), left_out(&fresh.transcript), few, these]
+    let known = if same_objects { 0 } else { known_objects(transcript, &fresh.transcript) };
+    let known = (known > 0).then(|| {
+        format!(
+            "{known} of the {} objects of `fresh` are among those that rules were found on",
+            fresh.transcript.of.data.len()
+        )
+    });
+    [left_out(transcript), left_out(&fresh.transcript), few, these, known]
         .into_iter()
         .flatten()
         .for_each(|caution| cautions.add(caution));

@@ -15,7 +15,7 @@ pub const BY_HEART: &str = "what is found on them need not hold on images that i
 const SAVED: usize = 65_536;
 
 /// Of fewer images that can be told nothing is said of the others.
-const TOLD_BY: f64 = 20.0;
+const TOLD_BY: f64 = 50.0;
 
 /// Numbers that equal images have in common, in order: all up to the last one, or only the smallest, of which there are as many among images that
 /// are known as among others.
@@ -48,14 +48,14 @@ impl LearnedImages {
 
     fn of(set: &Dataset) -> Self {
         let all: BTreeSet<u32> =
-            set.likenesses().iter().copied().chain(set.likenesses_of_objects()).map(short).collect();
+            set.likenesses().iter().copied().chain(set.likenesses_of_objects().flatten()).map(short).collect();
         Self { numbers: all.into_iter().collect(), cut: None }
     }
 
     /// Of how many of these images it is known whether they were learned from, and of how many of them that they were.
-    fn among(&self, images: &[u64]) -> (f64, f64) {
+    fn among(&self, images: impl Iterator<Item = u64>) -> (f64, f64) {
         let (mut asked, mut known) = (0.0, 0.0);
-        for image in images.iter().copied().map(short) {
+        for image in images.map(short) {
             if self.cut.is_none_or(|cut| image <= cut) {
                 asked += 1.0;
                 known += f64::from(u8::from(self.numbers.binary_search(&image).is_ok()));
@@ -107,7 +107,16 @@ impl Model {
         if self.learned.numbers.is_empty() {
             return None;
         }
-        let (asked, known) = self.learned.among(&set.likenesses());
+        let (asked, known) = self.learned.among(set.likenesses().iter().copied());
+        let (views, of_known) = self.learned.among(set.likenesses_of_objects().flatten());
+        if known < SHARE * asked && of_known > 0.0 {
+            return Some(format!(
+                "{} learned from views of the objects that {:.0}% of the images of {} are views of: {BY_HEART}",
+                self.name,
+                100.0 * of_known / views,
+                set.name
+            ));
+        }
         let all = set.len() as f64;
         if asked < TOLD_BY.min(all) && known == 0.0 {
             return Some(format!(

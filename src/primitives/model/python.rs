@@ -41,7 +41,7 @@ pub static PYTHON: Primitive = Primitive {
             Images and answers lie in memory that both processes see; Python is started once and asked batch by batch, with as many threads as \
             viva has. What your file prints is shown where it fails. The model's hash is that of its parameters and buffers, of the \
             function's name and `args`, of the files that `args` name and of all files of your own that were imported or read as it was made (beside a module's parameters those of \
-            up to 64 MiB; models of ONNX Runtime too), not of what is \
+            up to 64 MiB; models of ONNX Runtime too), not of files that other libraries open for themselves, which `args` can name, nor of what is \
             installed, whose versions are in the manifest. Where that can't be said of a model, its parameters are not part of the hash. One \
             that was stopped or ended is started again when it is next asked, and refused if another model comes of it.",
     source: "",

@@ -8,6 +8,7 @@ import array
 import ctypes
 import functools
 import gc
+import glob
 import hashlib
 import importlib.util
 import inspect
@@ -164,19 +165,25 @@ class OpenedFiles:
     def heard(self, event, arguments):
         if event != "open" or not self.listening:
             return
-        path, mode = arguments[0], arguments[1]
-        if isinstance(path, (str, os.PathLike)) and not (set("wax+") & set(mode or "")):
+        path, mode, flags = arguments
+        written = set("wax") & set(mode) if mode else (flags or 0) & (os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+        if isinstance(path, (str, os.PathLike)) and not written:
             self.paths.add(os.path.abspath(os.fspath(path)))
 
     def digests(self, largest):
-        # What systems keep is no part of a model.
-        places = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/lib", "/System/", "/private/etc/", os.path.realpath(os.environ["TMPDIR"]) + os.sep)
+        # What systems and libraries keep for themselves is no part of a model.
+        places = ("/proc/", "/sys/", "/etc/", "/usr/lib/", "/usr/share/", "/lib/", "/lib64/", "/System/", "/private/etc/", os.path.realpath(os.environ["TMPDIR"]) + os.sep)
+        kept = (f"{os.sep}__pycache__{os.sep}", f"{os.sep}.locks{os.sep}", f"{os.sep}matplotlib{os.sep}")
         found = {}
         # What its library opened itself.
         sessions = [held for held in gc.get_objects() if type(held).__name__ == "InferenceSession"] if "onnxruntime" in sys.modules else []
-        opened = self.paths | {path for path in (getattr(held, "_model_path", None) for held in sessions) if path}
-        for path in sorted(map(os.path.realpath, opened)):
-            if path.endswith(".pyc") or path.startswith(places) or not is_own(path) or not os.path.isfile(path):
+        models = {path for path in (getattr(held, "_model_path", None) for held in sessions) if path}
+        # Weights may lie beside the network, in a file that is called as it is.
+        beside = {other for path in models for other in glob.glob(glob.escape(os.path.splitext(path)[0]) + "*data")}
+        for path in sorted(map(os.path.realpath, self.paths | models | beside)):
+            if path.endswith((".pyc", ".lock")) or path.startswith(places) or any(part in path for part in kept):
+                continue
+            if not is_own(path) or not os.path.isfile(path):
                 continue
             if largest is None or os.path.getsize(path) <= largest:
                 found[path] = digest_of_file(path)
@@ -267,6 +274,8 @@ def digest_of_state(module):
 
 
 def number_list(values):
+    if isinstance(values, (int, float)) and not isinstance(values, bool):
+        return [float(values)]
     return [float(value) for value in values] if isinstance(values, (list, tuple)) else None
 
 
@@ -276,12 +285,13 @@ SAID_OTHERWISE = {"do_normalize", "do_rescale", "do_resize", "do_center_crop", "
 
 def scaled(get, wanted):
     """Mean and deviation as of pixels in [0, 1], where a processor has others or scales twice."""
-    factor = 255.0 * (get("rescale_factor") or 1.0 / 255.0) if get("do_rescale", True) else 255.0
-    offset = 1.0 if get("do_rescale", True) and get("rescale_offset") else 0.0
-    if abs(factor - 1.0) < 1e-6 and not offset and not get("include_top"):
+    factor = 255.0 * (get("rescale_factor") or 1.0 / 255.0)
+    offset = 1.0 if get("rescale_offset") else 0.0
+    last = number_list(get("image_std")) if get("include_top") else None
+    if abs(factor - 1.0) < 1e-6 and not offset and not last:
         return
-    mean, std = wanted["mean"] or [0.0], wanted["std"] or [1.0]
-    twice = std if get("include_top") and wanted["std"] else [1.0] * len(std)
+    mean, std = wanted["mean"] or [0.0] * len(last or [0.0]), wanted["std"] or [1.0] * len(last or [1.0])
+    twice = last or [1.0] * len(std)
     wanted["mean"] = [(offset + m) / factor for m in mean]
     wanted["std"] = [s * t / factor for s, t in zip(std, twice)]
 
@@ -291,6 +301,12 @@ def preprocessing_of(said):
     get = said.get if isinstance(said, dict) else lambda name, absent=None: getattr(said, name, absent)
     fields = said if isinstance(said, dict) else vars(said)
     done = {name for name in [*fields, *dir(type(said))] if name.startswith("do_") and get(name) is True}
+    names = [*fields, *dir(type(said))]
+    if "do_rescale" in names and not get("do_rescale"):
+        raise Refused(
+            f"what the model came with, {kind_of(said)}, leaves the scale of pixels as it is (do_rescale), which may be from 0 to 1 or to 255: return the model "
+            "alone and give `mean` and `std` of pixels from 0 to 1"
+        )
     others = sorted(done - SAID_OTHERWISE)
     if others:
         raise Refused(
@@ -299,11 +315,12 @@ def preprocessing_of(said):
         )
     wanted = {"mean": number_list(get("image_mean") or get("mean")), "std": number_list(get("image_std") or get("std"))}
     # Those of timm have no such word and are meant.
-    if "do_normalize" in [*fields, *dir(type(said))] and not get("do_normalize"):
+    if "do_normalize" in names and not get("do_normalize"):
         wanted["mean"] = wanted["std"] = None
     elif (wanted["mean"] is None) != (wanted["std"] is None) or wanted["mean"] is None:
         raise Refused(f"what the model came with, {kind_of(said)}, says no mean and std: return the model alone and give `mean` and `std`")
-    size = (get("do_center_crop") is not False and get("crop_size")) or get("size") or get("input_size")
+    crops = get("do_center_crop") if "do_center_crop" in names else True
+    size = (crops and get("crop_size")) or get("size") or get("input_size")
     if hasattr(size, "get"):
         size = [size.get("height"), size.get("width")]
     if isinstance(size, (list, tuple)) and all(isinstance(side, int) for side in size):
