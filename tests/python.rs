@@ -310,7 +310,6 @@ fn processors_are_done_as_they_say() {
         ("rescale_factor: 1.0 / 127.5, rescale_offset: true", 0.75, 0.25),
         ("include_top: true", 0.5, 0.25),
         ("include_top: true, do_normalize: false", 0.0, 0.5),
-        ("image_mean: 0.25, image_std: 0.5", 0.25, 0.5),
     ] {
         let f = place.model(&format!("model::python(\"models.py:processed\", #{{ args: #{{ {said} }} }})"));
         let g = place.model(&format!(

@@ -274,8 +274,9 @@ def digest_of_state(module):
 
 
 def number_list(values):
+    """One number for each channel; a number alone is for the three of a colour picture."""
     if isinstance(values, (int, float)) and not isinstance(values, bool):
-        return [float(values)]
+        return [float(values)] * 3
     return [float(value) for value in values] if isinstance(values, (list, tuple)) else None
 
 
@@ -299,15 +300,13 @@ def scaled(get, wanted):
 def preprocessing_of(said):
     """Mean, deviation and size of images that a processor, or timm's configuration of a model's data, asks for."""
     get = said.get if isinstance(said, dict) else lambda name, absent=None: getattr(said, name, absent)
-    fields = said if isinstance(said, dict) else vars(said)
-    done = {name for name in [*fields, *dir(type(said))] if name.startswith("do_") and get(name) is True}
-    names = [*fields, *dir(type(said))]
+    names = set(said if isinstance(said, dict) else dir(said))
     if "do_rescale" in names and not get("do_rescale"):
         raise Refused(
             f"what the model came with, {kind_of(said)}, leaves the scale of pixels as it is (do_rescale), which may be from 0 to 1 or to 255: return the model "
             "alone and give `mean` and `std` of pixels from 0 to 1"
         )
-    others = sorted(done - SAID_OTHERWISE)
+    others = sorted(name for name in names - SAID_OTHERWISE if name.startswith("do_") and get(name) is True)
     if others:
         raise Refused(
             f"what the model came with, {kind_of(said)}, does more to images than mean, std and size say: {', '.join(others)}. Return the model alone, have it "
