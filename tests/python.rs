@@ -77,6 +77,11 @@ class Processor:
     image_mean, image_std, rescale_factor = [0.5], [0.5], 1 / 255
     do_normalize, do_rescale, do_resize = True, True, True
     def __init__(self, said): self.__dict__.update(said)
+def logged():
+    log = os.open(os.path.join(os.path.dirname(__file__), "log.txt"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.write(log, str(time.time()).encode())
+    os.close(log)
+    return Bent()
 def processed(**said): return Bent(0.5), Processor(said)
 def read_on_the_way():
     with open(os.path.join(os.path.dirname(__file__), "scale.txt")) as file: return Bent(scale=float(file.read()))
@@ -295,6 +300,8 @@ fn a_hash_is_of_what_was_read_on_the_way() {
     let first = hash("1.0");
     assert_eq!(first, hash("1.0"));
     assert_ne!(first, hash("2.0"), "numbers from a file are part of it");
+    let mut logged = || place.evaluate("model::python(\"models.py:logged\").hash").expect("a hash").summary();
+    assert_eq!(logged(), logged(), "what it writes is not");
 }
 
 /// What a processor does to pixels from 0 to 255 is done to those from 0 to 1, or refused by its name.

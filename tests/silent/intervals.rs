@@ -65,7 +65,7 @@ fn sizes_are_of_one_row_for_each_image() {
             equal: told.call(tolerance::compare_changes(t, t), "differences of sizes of all"),
             sizes: !told.call(tolerance::smallest_change(t), "mean is mostly too narrow"),
             // Student's law of one degree of freedom.
-            student: abs(two.mean_hi - min(two.up_to, two.mean + 12.706 * half)) < 1e-3,
+            student: abs(two.mean_hi - two.mean - 12.706 * half) < 1e-3,
         }}"#
     ));
 }

@@ -237,8 +237,7 @@ pub fn read_objects(cx: &Cx, path: &Path, how: &Reading) -> Result<Dataset> {
         budget.take(object.bytes(), "its objects").map_err(|error| error.at(path))?;
         let digest = object.digest();
         digests.push(Digest::of_parts(&[one.name.as_bytes(), &digest.0]));
-        let likeness = u64::from_le_bytes(std::array::from_fn(|byte| digest.0[byte]));
-        objects.push((Arc::new(object), likeness));
+        objects.push((Arc::new(object), digest.as_u64()));
         of.push(one.class.clone());
     }
     if objects.is_empty() {

@@ -162,11 +162,14 @@ pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) 
     let counted: Vec<f64> = sizes.iter().map(|size| size.at.min(until)).collect();
     // Sizes that end with the search say so already.
     cautions.extend(skewed(&counted, "sizes").filter(|_| !fooled.is_empty()));
+    let mean = limit.restricted_mean(until, delta);
+    // Where all failed and nothing was asked, it is the mean itself, which other images may bring above the largest size here.
+    let most = if asked.is_none() && limit.is_complete() { f64::INFINITY } else { until };
     Ok(SmallestChange {
         seeds: sizes.len(),
         fooled: fooled.len(),
         median: limit.median(delta),
-        mean: limit.restricted_mean(until, delta),
+        mean: Between { hi: mean.hi.min(most), ..mean },
         until,
         of_fooled: fooled.iter().sum::<f64>() / fooled.len() as f64,
         cautions,

@@ -102,7 +102,7 @@ impl ProductLimit {
 
     /// The mean of the sizes that are needed, where more than `until` counts as `until`: the area below the curve (Royston and Parmar
     /// 2013), with an interval from Greenwood's variance by Kaplan and Meier's factor m / (m - 1), m those that had enough, and Student's law of
-    /// as many: Student's own where all had enough.
+    /// as many: Student's own where all had enough. It may end above `until`.
     pub fn restricted_mean(&self, until: f64, delta: f64) -> Between {
         let value = self.area(0.0, until);
         let within = || self.steps.iter().filter(|step| step.at <= until);
@@ -114,7 +114,7 @@ impl ProductLimit {
         let law = StudentsT::new(0.0, 1.0, m - 1.0).map_or(f64::NAN, |law| law.inverse_cdf(1.0 - delta / 2.0));
         let reach = law * (variance * m / (m - 1.0)).sqrt();
         match m >= 2.0 {
-            true => Between { value, lo: (value - reach).max(0.0), hi: (value + reach).min(until) },
+            true => Between { value, lo: (value - reach).max(0.0), hi: value + reach },
             false => Between { value, lo: f64::NAN, hi: f64::NAN },
         }
     }

@@ -16,6 +16,8 @@ const SAVED: usize = 65_536;
 
 /// Of fewer images that can be told nothing is said of the others.
 const TOLD_BY: f64 = 50.0;
+/// Unless so large a share of them can be told.
+const NEARLY: f64 = 0.9;
 
 /// Numbers that equal images have in common, in order: all up to the last one, or only the smallest, of which there are as many among images that
 /// are known as among others.
@@ -118,7 +120,7 @@ impl Model {
             ));
         }
         let all = set.len() as f64;
-        if asked < TOLD_BY.min(all) && known == 0.0 {
+        if asked < TOLD_BY.min(NEARLY * all) && known == 0.0 {
             return Some(format!(
                 "whether {} learned from images of {} can't be told: its file has the numbers of {} of those that it learned from, and of more images \
                  some would be among these",
@@ -132,5 +134,43 @@ impl Model {
             let estimate = (all * known / asked).round();
             format!("{} learned from {about}{estimate} of the {all} images of {}: {BY_HEART}", self.name, set.name)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tch::Device;
+
+    use super::*;
+    use crate::core::Result;
+    use crate::data::Glyphs;
+    use crate::model::{Layer, Module};
+
+    /// A model that learned from some images, of whose numbers a file has none above `cut`.
+    fn remembering(learned: &Dataset, cut: u32) -> Result<Model> {
+        let module =
+            Module::fresh(&Layer::sequence([Layer::flatten(), Layer::linear(10)]), [1, 16, 16], 0, Device::Cpu)?;
+        let numbers: BTreeSet<u32> = learned.likenesses().iter().copied().map(short).filter(|n| *n <= cut).collect();
+        let numbers = numbers.iter().map(|number| format!("{number:08x}")).collect();
+        Ok(Model::of_module("f", module)?.that_remembers(Some(SavedImages { numbers, whole: false })))
+    }
+
+    #[test]
+    fn what_a_file_says_too_little_of_is_not_called_fresh() -> Result<()> {
+        let glyphs = |n: usize, seed: u64| Glyphs { n, size: 16, seed, ..Glyphs::default() }.dataset();
+        let (learned, others) = (glyphs(2000, 1)?, glyphs(30, 2)?);
+        let said =
+            |cut: u32, set: &Dataset| Ok::<_, crate::core::Error>(remembering(&learned, cut)?.knows_by_heart(set));
+        let twentieth = u32::MAX / 20;
+        assert!(said(twentieth, &others)?.is_some_and(|told| told.contains("can't be told")));
+        assert!(said(u32::MAX, &others)?.is_none(), "nearly all of these can be told");
+        assert!(said(twentieth, &glyphs(2000, 2)?)?.is_none(), "so many would have shown some");
+        let half = learned.select(&(0..1000).collect::<Vec<_>>())?.join(&glyphs(1000, 3)?)?;
+        let told = said(twentieth, &half)?.unwrap_or_default();
+        let about: f64 =
+            told.split("about ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).unwrap_or(0.0);
+        // Of some 100 that can be told half, give or take five: four deviations of 200 of 2,000.
+        assert!((600.0..=1400.0).contains(&about) && told.ends_with(BY_HEART), "{told}");
+        Ok(())
     }
 }

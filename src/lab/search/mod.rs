@@ -76,6 +76,7 @@ mod straddle;
 mod strongest;
 mod sweep;
 mod transcript;
+mod unseen;
 mod variation;
 mod worst;
 
