@@ -63,9 +63,22 @@ impl Kind {
             Self::Map => "a map".into(),
             Self::Tensor => "a tensor".into(),
             Self::Callback => "a closure".into(),
+            Self::Object(name) if name.starts_with(['A', 'E', 'I', 'O', 'U']) => format!("an {name}"),
             Self::Object(name) => format!("a {name}"),
             Self::Any => "any value".into(),
             Self::Either(kinds) => kinds.iter().map(|k| k.describe()).collect::<Vec<_>>().join(" or "),
+        }
+    }
+
+    /// What answers such objects: "a Transcript comes from examine".
+    fn given_by(self) -> Option<String> {
+        match self {
+            Self::Object(wanted) => given_by(wanted).map(|from| format!("{} comes from {from}", self.describe())),
+            Self::Either(kinds) => {
+                let from: Vec<String> = kinds.iter().filter_map(|kind| kind.given_by()).collect();
+                (!from.is_empty()).then(|| from.join(", "))
+            }
+            _ => None,
         }
     }
 
@@ -227,6 +240,8 @@ impl Param {
             let mut error = problem(format!("{}, got {} {}", self.kind.describe(), value.kind(), brief(value)));
             if self.kind == Kind::Int && matches!(value, Value::Float(_)) {
                 error = error.hint("`/` gives a float; `div(a, b)` divides integers");
+            } else if let Some(hint) = self.kind.given_by() {
+                error = error.hint(hint);
             }
             return Err(error);
         };
@@ -262,13 +277,34 @@ impl Param {
     }
 }
 
-/// The seed option that every call with randomness offers.
 /// Of methods that take what they are called on to a device.
 pub const DEVICE_NAME: Param = Param::new("device", Kind::Str, "\"cpu\", \"cuda\" or \"cuda:1\"");
 
+/// The seed option that every call with randomness offers.
 pub const SEED: Param =
     Param::new("seed", Kind::Int, "fixes this call's random numbers whatever the run's seed and the calls before it")
         .or(Fallback::Absent("from the run's seed, this call's arguments and how often it was made"));
+
+/// What functions answer an object of this type, where some do; of many their namespaces.
+fn given_by(wanted: &str) -> Option<String> {
+    const MANY: usize = 4;
+    let answers = |returns: &str| {
+        let what = returns.trim_start_matches("an ").trim_start_matches("a ").trim_start_matches('`');
+        what.strip_prefix(wanted).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+    };
+    let mut from: Vec<String> = super::PRIMITIVES
+        .iter()
+        .filter(|primitive| primitive.receiver() != Some(wanted) && answers(primitive.returns))
+        .map(|primitive| primitive.path.to_owned())
+        .collect();
+    if from.len() > MANY {
+        from = from.iter().map(|path| path.split_once("::").map_or(path.clone(), |(names, _)| format!("{names}::…"))).collect();
+        from.sort();
+        from.dedup();
+        from.truncate(MANY);
+    }
+    (!from.is_empty()).then(|| from.join(" or "))
+}
 
 /// A value short enough for an error message.
 fn brief(value: &Value) -> String {

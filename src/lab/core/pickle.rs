@@ -553,6 +553,12 @@ impl<'a> PickleReader<'a> {
             (PickleValue::Str(word), PickleValue::Global(name)) if &**word == "storage" => {
                 storage_kind(name).ok_or_else(broken)?
             }
+            (PickleValue::Str(word), PickleValue::Unmade(Unmade { name, .. }))
+                if &**word == "storage" && name.starts_with("torch.") && name.ends_with("Storage") =>
+            {
+                return Err(bad(format!("the pickle holds numbers of a type that is not read, as {}", cut(name, 60)))
+                    .hint("quantised and 8-bit weights have scales of their own: save the model as float32 in PyTorch"));
+            }
             _ => return Err(broken()),
         };
         let key = match node(2)? {

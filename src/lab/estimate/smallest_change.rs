@@ -119,11 +119,11 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(NamedSizes
         .filter(known)
         .map(|row| {
             if !seen.insert(row.id) {
-                return Err(Error::argument("tolerance: the transcript has several rows of one image, which say much the same: intervals take rows for independent")
+                return Err(Error::argument("the transcript has several rows of one image, which say much the same: intervals take rows for independent")
                     .hint("keep one step and one level, `t.filter(|row| row.step == 100)`; of several targets, t.group(\"target\") has one transcript for each"));
             }
             if row.fooled() && row.magnitude == 0.0 {
-                return Err(Error::argument(format!("tolerance: how large changes of {} are is not known", transcript.of.space))
+                return Err(Error::argument(format!("how large changes of {} are is not known", transcript.of.space))
                     .hint("pixels, deform, noise, affine, hue, factors with an `identity` and products of these say how large"));
             }
             let name = names.map_or(Some(row.id as usize), |names| names.get(row.id as usize).copied());
@@ -138,7 +138,7 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(NamedSizes
 fn until(asked: Option<f64>, last: f64) -> Result<f64> {
     match asked {
         Some(until) if until > last => Err(Error::argument(format!(
-            "tolerance: nothing is known of changes up to {}: the largest that was tried is {}",
+            "nothing is known of changes up to {}: the largest that was tried is {}",
             number(until),
             number(last)
         ))
@@ -148,7 +148,7 @@ fn until(asked: Option<f64>, last: f64) -> Result<f64> {
 }
 
 fn none() -> Error {
-    Error::data("tolerance: no image was right as it stood, so nothing had to be changed")
+    Error::data("no image was right as it stood, so nothing had to be changed")
 }
 
 pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) -> Result<SmallestChange> {

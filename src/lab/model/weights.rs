@@ -114,6 +114,10 @@ fn safetensors(bytes: &[u8], budget: &Budget) -> Result<Weights> {
             "I8" => Kind::Int8,
             "U8" => Kind::Uint8,
             "BOOL" => Kind::Bool,
+            "F4" | "F6_E2M3" | "F6_E3M2" | "F8_E5M2" | "F8_E4M3" | "F8_E8M0" | "I4" | "U16" | "U32" | "U64" | "C64" => {
+                return Err(bad(format!("tensor {:?} has numbers of the type {dtype}, which is not read", cut(name, 60)))
+                    .hint("8-bit weights have scales of their own: save the model as float32 in PyTorch"));
+            }
             _ => return Err(broken(format!("tensor {name:?} has the type {dtype:?}"))),
         };
         let numbers = |value: &serde_json::Value| -> Option<Vec<u64>> {
@@ -573,6 +577,19 @@ mod tests {
     }
 
     // torch.save(torch.nn.Linear(2, 1), path): a whole module, whose class would have to be run.
+    #[test]
+    fn numbers_of_types_that_are_not_read_are_no_damage() {
+        let eight_bits = br#"{"weight":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}}"#;
+        let file = [&(eight_bits.len() as u64).to_le_bytes()[..], eight_bits, &[0; 4]].concat();
+        let error = parse(&file).err().unwrap().to_string();
+        assert_eq!(error, "tensor \"weight\" has numbers of the type F8_E4M3, which is not read");
+
+        // torch.save of a tensor of float8_e4m3fn, as far as its storage.
+        let eight_bits = b"\x80\x02ctorch._utils\n_rebuild_tensor_v3\n((X\x07\x00\x00\x00storagectorch.storage\nUntypedStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x04tQ";
+        let error = crate::core::pickle::Pickle::read(eight_bits, &Budget::unwatched(99, Budget::PLAIN)).err().unwrap();
+        assert!(error.to_string().contains("a type that is not read, as torch.storage.UntypedStorage"), "{error}");
+    }
+
     #[test]
     fn a_pickled_module_is_refused_by_name() {
         let error = parse(include_bytes!("testdata/whole_module.pt")).err();

@@ -13,7 +13,8 @@ use crate::search::{PerturbedTests, Transcript};
 const UP_TO: Param =
     Param::new("up_to", Kind::Float, "sizes beyond count as this one, in the space's unit").range(1e-12, 1e12);
 
-const OF: &str = "a Transcript with one row per image, or PerturbedTests";
+const OUTCOMES: Kind = Kind::Either(&[Kind::Object("Transcript"), Kind::Object("PerturbedTests")]);
+const ONE_EACH: &str = "with one row per image";
 
 /// Outcomes, and the names of their images where they have names.
 enum OutcomeSource {
@@ -27,10 +28,7 @@ impl OutcomeSource {
             return Ok(Self::Transcript(transcript));
         }
         let tests = value.downcast::<PerturbedTests>().map(Self::Tests);
-        tests.ok_or_else(|| {
-            Error::argument(format!("outcomes are {OF}, got {}", value.kind()))
-                .hint("examine and generator::perturb give them")
-        })
+        tests.ok_or_else(|| Error::argument(format!("outcomes are {}, got {}", OUTCOMES.describe(), value.kind())))
     }
 
     fn transcript(&self) -> &Transcript {
@@ -66,7 +64,7 @@ fn count(n: usize) -> Value {
 pub static SMALLEST_CHANGE: Primitive = Primitive {
     path: "tolerance::smallest_change",
     purpose: "How large a change has to be before a model fails, over all images: those that never failed needed more than was tried.",
-    params: &[Param::new("outcomes", Kind::Any, OF)],
+    params: &[Param::new("outcomes", OUTCOMES, ONE_EACH)],
     options: &[UP_TO.or(Fallback::Absent("the largest that was tried")), DELTA],
     returns: "a map: `median, median_lo, median_hi, mean, mean_lo, mean_hi, up_to, seeds, fooled, over, of_fooled, cautions`; () where a number \
               is beyond what was tried",
@@ -111,8 +109,8 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
     path: "tolerance::compare_changes",
     purpose: "Whether one model bears larger changes than another, image by image, with those that never failed as what they are.",
     params: &[
-        Param::new("first", Kind::Any, OF),
-        Param::new("second", Kind::Any, "the same of another model, on the same images"),
+        Param::new("first", OUTCOMES, ONE_EACH),
+        Param::new("second", OUTCOMES, "the same of another model, on the same images"),
     ],
     options: &[UP_TO.or(Fallback::Absent("the largest that was tried with both")), DELTA],
     returns: "a map: `first, second, larger_by, larger_by_lo, larger_by_hi, up_to, seeds, left_out, only_first, only_second, larger, decided, cautions`",
