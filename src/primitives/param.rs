@@ -298,7 +298,10 @@ fn given_by(wanted: &str) -> Option<String> {
         .map(|primitive| primitive.path.to_owned())
         .collect();
     if from.len() > MANY {
-        from = from.iter().map(|path| path.split_once("::").map_or(path.clone(), |(names, _)| format!("{names}::…"))).collect();
+        from = from
+            .iter()
+            .map(|path| path.split_once("::").map_or(path.clone(), |(names, _)| format!("{names}::…")))
+            .collect();
         from.sort();
         from.dedup();
         from.truncate(MANY);

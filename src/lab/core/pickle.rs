@@ -557,7 +557,9 @@ impl<'a> PickleReader<'a> {
                 if &**word == "storage" && name.starts_with("torch.") && name.ends_with("Storage") =>
             {
                 return Err(bad(format!("the pickle holds numbers of a type that is not read, as {}", cut(name, 60)))
-                    .hint("quantised and 8-bit weights have scales of their own: save the model as float32 in PyTorch"));
+                    .hint(
+                        "quantised and 8-bit weights have scales of their own: save the model as float32 in PyTorch",
+                    ));
             }
             _ => return Err(broken()),
         };

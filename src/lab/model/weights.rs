@@ -115,8 +115,11 @@ fn safetensors(bytes: &[u8], budget: &Budget) -> Result<Weights> {
             "U8" => Kind::Uint8,
             "BOOL" => Kind::Bool,
             "F4" | "F6_E2M3" | "F6_E3M2" | "F8_E5M2" | "F8_E4M3" | "F8_E8M0" | "I4" | "U16" | "U32" | "U64" | "C64" => {
-                return Err(bad(format!("tensor {:?} has numbers of the type {dtype}, which is not read", cut(name, 60)))
-                    .hint("8-bit weights have scales of their own: save the model as float32 in PyTorch"));
+                return Err(bad(format!(
+                    "tensor {:?} has numbers of the type {dtype}, which is not read",
+                    cut(name, 60)
+                ))
+                .hint("8-bit weights have scales of their own: save the model as float32 in PyTorch"));
             }
             _ => return Err(broken(format!("tensor {name:?} has the type {dtype:?}"))),
         };

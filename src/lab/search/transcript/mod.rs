@@ -1,11 +1,13 @@
 //! A table of outcomes, one row per examined image: the one thing that estimates and figures read.
 
+mod drawn;
+mod object;
+mod points;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::rc::Rc;
 
-use rayon::prelude::*;
-use serde_json::json;
+use points::Points;
 
 use super::ball::{PixelChange, PixelGround};
 use super::cautions::cautions;
@@ -14,19 +16,16 @@ use super::exhaustive::Contrast;
 use super::ground::{FactorGround, Ground};
 use super::guarded::Guarded;
 use super::measured::Measured;
-use super::parts::{MemberTally, Outcomes, Parts};
+use super::parts::{MemberTally, Parts};
 use super::questions::{AskedQuestions, Questions};
-use super::replay::{Replay, ReplayOutput};
+use super::replay::Replay;
 use super::row::{Noted, Row};
 use super::rows::Rows;
 use super::{Counterfactual, Examination, gradient_search};
-use crate::core::{
-    Cautions, Cx, Digest, Division, Error, LongTable, Object, Result, Table, Tensor, Value, cut, in_parallel, number,
-    on_device, suggestion,
-};
+use crate::core::{Cautions, Cx, Digest, Division, Error, Object, Result, Tensor, Value, suggestion};
 use crate::data::Dataset;
 use crate::objective::Objective;
-use crate::space::{Element, Group, Point, Render};
+use crate::space::{Group, Point};
 
 /// What an estimate needs to know about the densities in a transcript.
 #[derive(Debug, Clone)]
@@ -83,111 +82,6 @@ pub struct Provenance {
 /// How the caution begins that closures drew random numbers, so that one answer to a setting is not the last.
 pub const DREW: &str = "closures drew random numbers";
 
-/// What the points of the rows mean, and how their images are drawn again.
-enum Points {
-    Elements(Rc<dyn Group>),
-    /// One number per factor for every setting, kept beside the rows so that these stay small.
-    Settings {
-        of: FactorGround,
-        numbers: Vec<f64>,
-        /// Where searches ask some.
-        questions: Option<Questions>,
-    },
-    /// What was added to the images' pixels.
-    Changes {
-        of: PixelGround,
-        changes: Vec<PixelChange>,
-    },
-    /// The image of every row, where finding it again would take as long as finding it.
-    Images(Vec<Tensor>),
-    /// Those of several searches.
-    Parts(Parts),
-    /// Nothing is kept of where a search along gradients went.
-    Trajectory(Box<Replay>),
-}
-
-impl Points {
-    /// The numbers of a setting.
-    fn setting(&self, point: Point) -> &[f64] {
-        match (self, point) {
-            (Self::Settings { of, numbers, .. }, Point::Setting(place)) => {
-                let width = of.factors().len();
-                &numbers[place as usize * width..][..width]
-            }
-            _ => &[],
-        }
-    }
-
-    /// The view that a point is, with the space of it, where it is one.
-    fn view(&self, point: Point) -> Option<(&Render, &[f64])> {
-        match self {
-            Self::Settings { of: FactorGround::Factors(space), .. } => {
-                let setting = self.setting(point);
-                // An image that was not moved is as it stands.
-                let moved = setting.iter().any(|x| !x.is_nan());
-                Some((space.render()?, setting)).filter(|_| moved)
-            }
-            Self::Parts(parts) => parts.view(point),
-            _ => None,
-        }
-    }
-
-    /// A point as scripts and tables show it.
-    fn value(&self, point: Point) -> Value {
-        match (self, point) {
-            (Self::Elements(group), Point::Element(element)) => group.value(element),
-            (Self::Settings { of, .. }, _) => of.value(self.setting(point)),
-            (Self::Parts(parts), _) => parts.shown(point),
-            _ => Value::Unit,
-        }
-    }
-
-    /// The images of these rows where the search left them.
-    fn draw(&self, cx: &Cx, data: &Dataset, rows: &[Row]) -> Result<Tensor> {
-        let ids: Vec<usize> = rows.iter().map(|row| row.id as usize).collect();
-        let places: Vec<i64> = (0..ids.len() as i64).collect();
-        match self {
-            Self::Elements(group) => {
-                let element =
-                    |row: &Row| if let Point::Element(element) = row.point { element } else { Element::IDENTITY };
-                let elements: Vec<Element> = rows.iter().map(element).collect();
-                group.draw(&group.prepare(&data.canvases(&ids, cx.device())?)?, &places, &elements)
-            }
-            Self::Settings { of, .. } => {
-                let settings: Vec<&[f64]> = rows.iter().map(|row| self.setting(row.point)).collect();
-                of.images(cx, data, &ids, &settings)
-            }
-            Self::Changes { of, changes } => {
-                let own: Vec<&PixelChange> = rows.iter().filter_map(|row| changes.get(row.point.place()?)).collect();
-                of.images(data, &ids, &own, cx)
-            }
-            Self::Images(images) => {
-                let chosen = rows.iter().filter_map(|row| match row.point {
-                    Point::Setting(place) => images.get(place as usize),
-                    _ => None,
-                });
-                on_device(&Tensor::f_stack(&chosen.collect::<Vec<_>>(), 0)?, cx.device())
-            }
-            Self::Parts(parts) => parts.images(cx, rows),
-            Self::Trajectory(replay) => replay.bring(cx, data, rows, ReplayOutput::Images),
-        }
-    }
-
-    fn digest(&self) -> Digest {
-        let mut digest = Digest::of(&[]);
-        if let Self::Settings { numbers, .. } = self {
-            for part in numbers.chunks(4096) {
-                let bytes: Vec<u8> = part.iter().flat_map(|x| x.to_le_bytes()).collect();
-                digest = Digest::of_parts(&[&digest.0, &bytes]);
-            }
-        }
-        if let Self::Parts(parts) = self {
-            digest = parts.digest();
-        }
-        digest
-    }
-}
-
 /// The table of outcomes of an examination, one row per image, and per aim, level and step where there are several: what estimates and figures read.
 #[derive(Clone)]
 pub struct Transcript {
@@ -199,9 +93,6 @@ pub struct Transcript {
 
 /// The column of the search that made a row fail, where there were several.
 const BY: &str = "by";
-
-/// Images are given as one tensor up to this many bytes.
-const IMAGES_LIMIT: usize = 4 << 30;
 
 impl Transcript {
     pub(super) fn new(
@@ -606,14 +497,6 @@ impl Transcript {
         Ok(known.iter().sum::<f64>() / known.len() as f64)
     }
 
-    /// How many rows these are, of all where they are a part.
-    fn count(&self) -> String {
-        match self.len() == self.of.rows {
-            true => self.len().to_string(),
-            false => format!("{} of {}", self.len(), self.of.rows),
-        }
-    }
-
     /// The `n` rows with the largest values of a column of numbers or truths, the largest first; of equal ones the earlier row.
     pub fn highest(&self, name: &str, n: usize) -> Result<Self> {
         let numbers = self.numbers(name)?;
@@ -624,87 +507,6 @@ impl Transcript {
         let rows: Vec<usize> = known.into_iter().take(n).map(|(_, row)| row).collect();
         Ok(self.select(&rows))
     }
-
-    /// The images of all rows, `N x C x H x W`: as they stand, or where the search left them. They are read and
-    /// changed anew, but for searches that keep the images that they came to.
-    pub fn images(&self, cx: &Cx, after: bool) -> Result<Tensor> {
-        let [c, h, w] = self.of.data.shape();
-        if self.rows.is_empty() {
-            return Err(Error::data("a transcript without rows has no images"));
-        }
-        if self.rows.len().saturating_mul(c * h * w * 4) > IMAGES_LIMIT {
-            return Err(Error::data(format!("{} images of {c} x {h} x {w} are too many for one tensor", self.len()))
-                .hint("filter the transcript first"));
-        }
-        if let (true, Points::Trajectory(_) | Points::Parts(_)) = (after, &self.of.points) {
-            // In one go: each image's way is gone once for all of its rows.
-            return self.of.points.draw(cx, &self.of.data, &self.rows);
-        }
-        let mut parts = Vec::new();
-        for rows in self.rows.chunks(32) {
-            cx.check()?;
-            parts.push(match after {
-                true => self.of.points.draw(cx, &self.of.data, rows)?,
-                false => {
-                    let ids: Vec<usize> = rows.iter().map(|row| row.id as usize).collect();
-                    self.of.data.images(&ids, cx.device())?
-                }
-            });
-        }
-        Ok(Tensor::f_cat(&parts, 0)?)
-    }
-
-    /// The images of questions, each by its row and its place among that row's, drawn anew.
-    pub fn question_images(&self, cx: &Cx, chosen: &[(usize, usize)]) -> Result<Tensor> {
-        let (questions, asked) = self.questions()?;
-        let Points::Settings { of, .. } = &self.of.points else {
-            return Err(Error::internal("questions without settings"));
-        };
-        let width = questions.axes.len();
-        let [c, h, w] = self.of.data.shape();
-        if chosen.is_empty() || chosen.len().saturating_mul(c * h * w * 4) > IMAGES_LIMIT {
-            return Err(Error::data(format!("{} images of questions make no tensor", chosen.len())));
-        }
-        let mut parts = Vec::new();
-        for chosen in chosen.chunks(32) {
-            cx.check()?;
-            let ids: Vec<usize> = chosen.iter().map(|(row, _)| self.rows[*row].id as usize).collect();
-            let settings: Vec<&[f64]> =
-                chosen.iter().map(|(row, question)| &asked[*row].settings[question * width..][..width]).collect();
-            parts.push(of.images(cx, &self.of.data, &ids, &settings)?);
-        }
-        Ok(Tensor::f_cat(&parts, 0)?)
-    }
-
-    /// The vector fields that deform the images of all rows, `N x H x W x 2` in pixels, the first component along columns, the
-    /// second along rows. The search goes its way again.
-    pub fn fields(&self, cx: &Cx) -> Result<Tensor> {
-        match &self.of.points {
-            _ if self.rows.is_empty() => Err(Error::data("a transcript without rows has no fields")),
-            Points::Trajectory(replay) if replay.space.deform().is_some() => {
-                replay.bring(cx, &self.of.data, &self.rows, ReplayOutput::Points)
-            }
-            _ => Err(Error::data(format!("{} over {} has no vector fields", self.of.search, self.of.space))
-                .hint("examine over space::deform() with search::adef()")),
-        }
-    }
-
-    /// What its rows are of.
-    fn rows_name(&self) -> &'static str {
-        let several = self.of.rows > self.of.data.len() || self.rows.windows(2).any(|pair| pair[0].id == pair[1].id);
-        match several {
-            true => "rows",
-            false => "images",
-        }
-    }
-
-    /// The first and the last rows, `rows` in all.
-    fn ends(&self, rows: usize) -> Table {
-        let tail = self.len().saturating_sub(rows - rows / 2).max(rows / 2);
-        let kept: Vec<usize> = (0..self.len().min(rows / 2)).chain(tail..self.len()).collect();
-        let part = self.select(&kept);
-        self.columns().fold(Table::default(), |table, name| table.column(name, part.column(name).unwrap_or_default()))
-    }
 }
 
 /// The radius of the space's balls, where one holds all of them.
@@ -712,154 +514,4 @@ fn within(plan: &Examination) -> Option<f64> {
     let of_points = || plan.space.differentiable()?.within();
     let radius = of_points().or_else(|| plan.space.deform()?.within());
     radius.filter(|_| plan.levels.is_empty())
-}
-
-impl Outcomes for Transcript {
-    fn row(&self, place: usize) -> Option<&Row> {
-        self.rows.get(place)
-    }
-
-    fn shown(&self, row: &Row) -> Value {
-        self.of.points.value(row.point)
-    }
-
-    fn images(&self, cx: &Cx, rows: &[usize]) -> Result<Tensor> {
-        self.select(rows).images(cx, true)
-    }
-
-    fn view(&self, row: &Row) -> Option<(&Render, &[f64])> {
-        self.of.points.view(row.point)
-    }
-
-    fn digest(&self) -> Digest {
-        Object::digest(self)
-    }
-}
-
-impl LongTable for Transcript {
-    fn rows(&self) -> usize {
-        self.len()
-    }
-
-    fn part(&self, rows: Range<usize>) -> Table {
-        let part = self.select(&rows.collect::<Vec<_>>());
-        let column = |name: &str| part.column(name).unwrap_or_default();
-        self.of.cautions.beside(self.columns().fold(Table::default(), |table, name| table.column(name, column(name))))
-    }
-}
-
-impl Object for Transcript {
-    fn kind(&self) -> &'static str {
-        "Transcript"
-    }
-
-    fn summary(&self) -> String {
-        let fooled = self.rows.iter().filter(|row| row.fooled()).count();
-        let wrong = self.rows.iter().filter(|row| row.wrong_before()).count();
-        let rows = self.rows_name();
-        let averaged = self.of.density.as_ref().is_some_and(|density| density.compared != Contrast::Outcome);
-        let fooled =
-            if averaged { "none moved: averaged over their changes".into() } else { format!("{fooled} fooled") };
-        format!(
-            "transcript: {} {rows}, {wrong} wrong as they stand, {fooled}{}",
-            self.count(),
-            self.of.cautions.ending()
-        )
-    }
-
-    fn details(&self, width: usize) -> String {
-        const SHOWN: usize = 12;
-        let of = &self.of;
-        let lines = [
-            self.summary(),
-            format!(
-                "{} on {}: {} over {}, {}",
-                of.model.0,
-                of.data.name,
-                of.search,
-                of.space,
-                cut(&of.objective.describe(), 120)
-            ),
-            format!("success rate {}", number(self.success_rate())),
-            self.ends(SHOWN).text_of_ends(width, self.len()),
-        ];
-        lines.join("\n")
-    }
-
-    fn fields(&self) -> &'static [&'static str] {
-        &["space", "search", "objective", "examined", "members", "cautions"]
-    }
-
-    fn field(&self, name: &str) -> Result<Option<Value>> {
-        Ok(Some(match name {
-            "space" => Value::Str(self.of.space.clone()),
-            "search" => Value::Str(self.of.search.clone()),
-            "objective" => Value::Str(self.of.objective.describe()),
-            "examined" => Value::Int(self.of.rows as i64),
-            "members" => match self.members() {
-                Some(members) => Value::Array(members.iter().map(MemberTally::value).collect()),
-                None => Value::Unit,
-            },
-            "cautions" => self.of.cautions.value(),
-            _ => return Ok(None),
-        }))
-    }
-
-    fn element_keys(&self) -> Vec<&'static str> {
-        self.columns().collect()
-    }
-
-    fn element(&self, index: i64) -> Option<Result<Value>> {
-        let place = if index < 0 { index + self.len() as i64 } else { index };
-        let found = usize::try_from(place).ok().and_then(|place| self.row(place));
-        Some(found.ok_or_else(|| Error::argument(format!("row {index} of a transcript of {} rows", self.len()))))
-    }
-
-    fn digest(&self) -> Digest {
-        let of = &self.of;
-        let precision = if of.guarded.is_some() { " bfloat16" } else { "" };
-        let what = format!("{} {} {}{precision}", of.identity, of.objective.identity(), of.seed);
-        let mut rows = Digest::of(&[]);
-        for part in self.rows.chunks(4096) {
-            let said = in_parallel(|| part.par_iter().map(Row::identity).collect::<Vec<_>>());
-            // Without threads of its own, in this one.
-            let said = said.unwrap_or_else(|_| part.iter().map(Row::identity).collect());
-            rows = Digest::of_parts(&[&rows.0, format!("[{}]", said.join(", ")).as_bytes()]);
-        }
-        let whole =
-            Digest::of_parts(&[&of.model.1.0, &of.data.digest().0, what.as_bytes(), &rows.0, &of.points.digest().0]);
-        match self.measured.digest() {
-            Some(measured) => Digest::of_parts(&[&whole.0, &measured.0]),
-            None => whole,
-        }
-    }
-
-    fn json(&self) -> serde_json::Value {
-        let of = &self.of;
-        let rows = (0..self.len()).map(|index| {
-            let cells = self.cells(index).map(|(name, value)| (name, value.json()));
-            serde_json::Value::Object(cells.collect())
-        });
-        let mut all = json!({
-            "model": of.model.0, "model_hash": of.model.1.hex(), "data": of.data.json(), "space": of.space,
-            "search": of.search, "objective": of.objective.describe(), "seed": of.seed as i64, "examined": of.rows,
-            "success_rate": Value::Float(self.success_rate()).json(), "cautions": of.cautions.json(), "rows": rows.collect::<Vec<_>>(),
-        });
-        if let Some(guarded) = &of.guarded {
-            all["precision"] = "bfloat16".into();
-            all["guarded"] = guarded.value().json();
-        }
-        if let Some(members) = self.members() {
-            all["members"] = members.iter().map(|member| member.value().json()).collect();
-        }
-        all
-    }
-
-    fn long_table(&self) -> Option<&dyn LongTable> {
-        Some(self)
-    }
-
-    fn kept_as(&self) -> &'static [&'static str] {
-        &["csv"]
-    }
 }
