@@ -9,11 +9,13 @@ use rhai::{
     Dynamic, Engine, EvalAltResult, FnNamespace, FuncRegistration, Module, NativeCallContext, Position, Shared,
 };
 
+use tch::Device;
+
 use super::kinds::article;
 use super::marks::{ASKED, typed};
 use super::timer::timed;
 use super::value::{Bridge, ErrorHandle, Handle, Pending, TensorHandle, text, to_dynamic};
-use crate::core::{Cx, Error, ErrorKind, Result, Value, is_whole, memory};
+use crate::core::{Cx, Error, ErrorKind, Result, Value, is_whole, memory, on_device};
 use crate::primitives::{PRIMITIVES, Primitive, former};
 
 /// More arguments than any primitive takes, so that one too many is explained as well.
@@ -158,13 +160,39 @@ fn call(
     // What is made of the arguments is gone when the call ends: counted where it is made alone, it would count for ever.
     let work = || {
         let values = arguments.iter().map(|argument| bridge.to_value(Some(context), argument));
-        primitive.call(cx, values.collect::<Result<_>>()?)
+        answered(cx, primitive, values.collect::<Result<_>>()?)
     };
     let answer = memory::apart(|| timed(primitive.path, cx.device(), work));
     answer
         .and_then(|answer| memory::check_closely().map(|()| answer))
         .map(to_dynamic)
         .map_err(|error| to_rhai(error, position, &bridge.pending))
+}
+
+fn answered(cx: &Cx, primitive: &'static Primitive, arguments: Vec<Value>) -> Result<Value> {
+    let answer = primitive.call(cx, arguments)?;
+    // What is made of tensors alone lies where they lie.
+    let of_tensors = primitive.receiver() == Some("Tensor") || primitive.namespace() == Some("tensor");
+    if of_tensors { Ok(answer) } else { where_the_run_works(cx, answer) }
+}
+
+/// Tensors of an answer that lie on the CPU, where counts and labels are made, are brought to where the others are: what models, data and results
+/// answer fits together on every device.
+fn where_the_run_works(cx: &Cx, answer: Value) -> Result<Value> {
+    if cx.device() == Device::Cpu {
+        return Ok(answer);
+    }
+    Ok(match answer {
+        Value::Tensor(tensor) if tensor.device() == Device::Cpu => Value::tensor(on_device(&tensor, cx.device())?),
+        Value::Array(values) => {
+            Value::Array(values.into_iter().map(|value| where_the_run_works(cx, value)).collect::<Result<_>>()?)
+        }
+        Value::Map(entries) => {
+            let brought = |(key, value)| Ok((key, where_the_run_works(cx, value)?));
+            Value::Map(entries.into_iter().map(brought).collect::<Result<_>>()?)
+        }
+        other => other,
+    })
 }
 
 /// A core error in the interpreter's terms: one that scripts can catch, except for an interruption.
@@ -211,12 +239,13 @@ fn register_objects(engine: &mut Engine, cx: &Rc<Cx>, bridge: &Bridge) {
         field(&reader_cx, &Value::Tensor(handle.0.clone()), typed(name))
             .map_err(|error| to_rhai(error, context.call_position(), &reader.pending))
     });
-    let reader = bridge.clone();
+    let (reader_cx, reader) = (cx.clone(), bridge.clone());
     engine.register_indexer_get(move |context: NativeCallContext, handle: &mut Handle, index: i64| {
         let found = handle
             .0
             .element(index)
-            .unwrap_or_else(|| Err(Error::argument(format!("a {} has no elements to index", handle.0.kind()))));
+            .unwrap_or_else(|| Err(Error::argument(format!("a {} has no elements to index", handle.0.kind()))))
+            .and_then(|element| where_the_run_works(&reader_cx, element));
         found.map(to_dynamic).map_err(|error| to_rhai(error, context.call_position(), &reader.pending))
     });
     let reader = bridge.clone();
@@ -247,7 +276,7 @@ fn field(cx: &Cx, value: &Value, name: &str) -> Result<Dynamic> {
     let known = match value {
         Value::Object(object) => {
             if let Some(found) = object.field(name)? {
-                return Ok(to_dynamic(found));
+                return Ok(to_dynamic(where_the_run_works(cx, found)?));
             }
             object.fields()
         }
@@ -259,7 +288,8 @@ fn field(cx: &Cx, value: &Value, name: &str) -> Result<Dynamic> {
             .iter()
             .find(|p| p.name() == name && p.receiver().is_some_and(|kind| kind.eq_ignore_ascii_case(value.kind())));
         if let Some(primitive) = path {
-            return timed(primitive.path, cx.device(), || primitive.call(cx, vec![value.clone()])).map(to_dynamic);
+            let call = || answered(cx, primitive, vec![value.clone()]);
+            return timed(primitive.path, cx.device(), call).map(to_dynamic);
         }
     }
     let all: Vec<&str> = known.iter().copied().chain(methods).collect();

@@ -254,7 +254,10 @@ fn merged(
 ) -> CommandOutcome {
     let mut command = Command::new(itself()?);
     command.arg("merge").args(folders).arg("--out").arg(out).args(options.flags.words());
-    command.args(options.named.iter().map(|path| format!("--allow-read={}", path.display())));
+    // What it runs is a copy of the script, which may read what lies beside the script itself.
+    let script = std::path::absolute(options.script.as_deref().unwrap_or_default()).ok();
+    let beside = script.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+    command.args(options.named.iter().chain(&beside).map(|path| format!("--allow-read={}", path.display())));
     command.args(of_memory(memory::share_of_budget(1)?));
     command.args(options.json.then_some("--json")).args(works_fast().then_some("--fast"));
     device.show_to(&mut command);

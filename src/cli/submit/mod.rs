@@ -137,7 +137,13 @@ fn filled(
     command.extend(options.device.as_ref().map(|device| format!("--device={device}")));
     command.extend(of_memory(memory::asked()));
     let command: Vec<String> = command.iter().map(|word| quoted(word)).collect();
-    let named = options.named.iter().map(|path| format!("--allow-read={}", path.display()));
+    // What puts shards together runs a copy of the script, which may read what lies beside the script itself.
+    let beside = match Path::new(script).parent() {
+        Some(folder) if engine.elsewhere => folder.to_path_buf(),
+        _ => absolute(Path::new(script))?.parent().unwrap_or(Path::new("/")).to_path_buf(),
+    };
+    let beside = if beside.as_os_str().is_empty() { PathBuf::from(".") } else { beside };
+    let named = options.named.iter().chain([&beside]).map(|path| format!("--allow-read={}", path.display()));
     let allowed: Vec<String> =
         options.flags.words().into_iter().chain(named).chain(works_fast().then(|| "--fast".into())).collect();
     let allowed: String = allowed.iter().map(|word| format!(" {}", quoted(word))).collect();

@@ -1,7 +1,7 @@
 //! How far images are from the nearest one of a data set.
 
 use super::Dataset;
-use crate::core::{Cx, Error, Result, Tensor};
+use crate::core::{Cx, Error, Result, Tensor, numbers_of};
 
 /// Two pixels differ if their values do by more than half a step of 1/255.
 const STEP: f64 = 0.5 / 255.0;
@@ -45,16 +45,20 @@ pub fn nearest(cx: &Cx, images: &Dataset, among: &Dataset) -> Result<[NearestIma
         for part in among.stream(cx, batch) {
             let part = part?;
             let others = among.centre(&part.canvases)?.f_reshape([-1, size])?;
+            // The smallest distance and its place, for every image and norm.
+            let mut found = Vec::with_capacity(2 * NORMS.len() * n);
             for i in 0..n {
                 cx.check()?;
                 let change = others.f_sub(&flat.f_narrow(0, i as i64, 1)?)?.f_abs()?;
-                for (best, measured) in best.iter_mut().zip(distances(&change)?) {
-                    let (least, at) = measured.f_min_dim(0, false)?;
-                    let least = least.f_double_value(&[])?;
-                    if least < best.distance[i] {
-                        best.distance[i] = least;
-                        best.row[i] = part.rows[at.f_int64_value(&[])? as usize];
-                    }
+                for measured in distances(&change)? {
+                    found.extend(<[Tensor; 2]>::from(measured.f_min_dim(0, false)?));
+                }
+            }
+            for (place, found) in numbers_of(&found)?.chunks(2).enumerate() {
+                let (i, best) = (place / NORMS.len(), &mut best[place % NORMS.len()]);
+                if found[0] < best.distance[i] {
+                    best.distance[i] = found[0];
+                    best.row[i] = part.rows[found[1] as usize];
                 }
             }
             task.advance((part.rows.len() * n) as u64);

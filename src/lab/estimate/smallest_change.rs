@@ -9,6 +9,9 @@ use crate::maths::means::skewed;
 use crate::maths::survival::{Between, ProductLimit, Size, paired_difference};
 use crate::search::{Row, Transcript};
 
+/// Sizes that differ by no larger a share of themselves are the same: they are sums in single precision.
+const ROUNDED: f64 = 1e-5;
+
 /// What is known of one model.
 pub struct SmallestChange {
     /// Images that were right as they stood.
@@ -221,9 +224,10 @@ pub fn compare(
         paired_difference(&pairs, until, delta).unwrap_or(Between { value: means[1] - means[0], ..unknown });
     let count = |of: &dyn Fn(&Size, &Size) -> bool| pairs.iter().filter(|(a, b)| of(a, b)).count();
     // What was enough is less than what was not, where that went at least as far.
-    let more = |a: &Size, b: &Size| a.enough && if b.enough { b.at > a.at } else { b.at >= a.at };
+    let same = |a: &Size, b: &Size| a.at == b.at || (a.at - b.at).abs() <= ROUNDED * a.at.max(b.at);
+    let more = |a: &Size, b: &Size| a.enough && if b.enough { b.at > a.at && !same(a, b) } else { b.at >= a.at };
     let larger = count(&|a, b| more(a, b));
-    let equal = count(&|a, b| a.enough && b.enough && a.at == b.at);
+    let equal = count(&|a, b| a.enough && b.enough && same(a, b));
     let gaps: Vec<f64> = pairs.iter().map(|(a, b)| b.at.min(until) - a.at.min(until)).collect();
     Ok(Compared {
         uneven: skewed(&gaps, "differences of sizes"),

@@ -30,6 +30,10 @@ impl Network for Binary {
         self.0.iter().any(Model::opaque)
     }
 
+    fn device(&self) -> Option<Device> {
+        self.0.iter().find_map(Object::device)
+    }
+
     fn on(&self, device: Device) -> Result<Option<Rc<dyn Network>>> {
         Ok(Some(Rc::new(Self(self.0.iter().map(|model| model.to(device)).collect::<Result<_>>()?))))
     }

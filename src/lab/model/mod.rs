@@ -87,6 +87,11 @@ pub trait Network {
         1
     }
 
+    /// Where what it works with lies; `None` where it answers wherever images lie.
+    fn device(&self) -> Option<Device> {
+        self.module().map(Module::device)
+    }
+
     /// The same on another device; `None` where it answers wherever images lie.
     fn on(&self, _device: Device) -> Result<Option<Rc<dyn Network>>> {
         Ok(None)
@@ -596,7 +601,7 @@ impl Object for Model {
     }
 
     fn device(&self) -> Option<Device> {
-        self.network.module().map(Module::device)
+        self.network.device()
     }
 
     fn as_made_by(&self, call: Digest) -> Option<Rc<dyn Object>> {

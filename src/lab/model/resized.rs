@@ -35,6 +35,10 @@ impl Network for Resized {
         self.model.opaque()
     }
 
+    fn device(&self) -> Option<Device> {
+        Object::device(&self.model)
+    }
+
     fn on(&self, device: Device) -> Result<Option<Rc<dyn Network>>> {
         let (rows, columns) = (on_device(&self.rows, device)?, on_device(&self.columns, device)?);
         Ok(Some(Rc::new(Self { model: self.model.to(device)?, rows, columns })))

@@ -30,6 +30,10 @@ impl Network for Scaled {
         self.network.opaque()
     }
 
+    fn device(&self) -> Option<Device> {
+        self.network.device()
+    }
+
     fn on(&self, device: Device) -> Result<Option<Rc<dyn Network>>> {
         let moved = self.network.on(device)?;
         Ok(moved.map(|network| Rc::new(Self { network, by: self.by }) as Rc<dyn Network>))

@@ -74,6 +74,10 @@ impl Network for Smoothed {
         self.model.opaque()
     }
 
+    fn device(&self) -> Option<Device> {
+        Object::device(&self.model)
+    }
+
     fn on(&self, device: Device) -> Result<Option<Rc<dyn Network>>> {
         let Self { sigma, draws, seed, .. } = *self;
         let (model, stop) = (self.model.to(device)?, self.stop.clone());

@@ -227,6 +227,7 @@ fn sheet(
     let mut clipped = false;
     let mut pictures = Vec::new();
     let mut add = |images: &Tensor| -> Result<()> {
+        let images = &images.f_to_device(tch::Device::Cpu)?;
         let outside = images.f_lt(-1e-6)?.f_logical_or(&images.f_gt(1.0 + 1e-6)?)?.f_any()?;
         clipped |= outside.f_int64_value(&[])? != 0;
         pictures.extend(Picture::of_tensor(images)?.iter().map(|picture| picture.resized(cell[0], cell[1])));

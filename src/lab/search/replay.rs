@@ -11,7 +11,7 @@ use super::read_ahead::ReadAhead;
 use super::row::Row;
 use super::slopes::Ways;
 use super::{Densities, Examination, Search, gradient_search};
-use crate::core::{Cx, Error, Result, Tensor};
+use crate::core::{Cx, Error, ErrorKind, Object, Result, Tensor, device_name};
 use crate::data::Dataset;
 use crate::model::Model;
 use crate::objective::{Aim, Objective};
@@ -39,6 +39,11 @@ impl Replay {
     /// The images, or the points of the space, where these rows were: each image's way is gone once, as far as its rows need. Up to
     /// rounding, since batches hold other images than they did; what comes back otherwise is told of.
     pub fn bring(&self, cx: &Cx, data: &Dataset, rows: &[Row], wanted: ReplayOutput) -> Result<Tensor> {
+        if let Some(device) = self.model.device().filter(|device| *device != cx.device()) {
+            let device = device_name(device);
+            return Err(Error::new(ErrorKind::Device, format!("{} lies on {device}, where this search went its way", self.model.name))
+                .hint(format!("it goes the same way again there: device(\"{device}\") first")));
+        }
         let search = gradient_search(&*self.search)
             .ok_or_else(|| Error::internal("a trajectory without a search along gradients"))?;
         let mut steps: Vec<u32> = vec![];

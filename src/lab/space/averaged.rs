@@ -75,6 +75,10 @@ impl Network for Averaged {
         self.settings.len() * self.model.copies()
     }
 
+    fn device(&self) -> Option<Device> {
+        self.model.device()
+    }
+
     fn on(&self, device: Device) -> Result<Option<Rc<dyn Network>>> {
         let Self { over, settings, seed, .. } = self;
         let (over, settings) = (over.clone(), settings.clone());

@@ -21,14 +21,25 @@ impl<'a> TrainingImages<'a> {
             return Ok(Self { set, kept: None });
         }
         let task = cx.progress(&format!("reading {}", set.name), Some(set.len() as u64));
-        let mut parts = Vec::new();
+        let mut kept: Option<Tensor> = None;
+        let mut filled = 0;
         for part in set.stream(cx, 256) {
             cx.check()?;
             let part = part?;
-            task.advance(part.rows.len() as u64);
-            parts.push(set.centre(&part.canvases)?);
+            let images = set.centre(&part.canvases)?;
+            let count = images.size()[0];
+            if kept.is_none() {
+                let mut size = images.size();
+                size[0] = set.len() as i64;
+                kept = Some(Tensor::f_empty(size, (images.kind(), images.device()))?);
+            }
+            if let Some(kept) = &kept {
+                kept.f_narrow(0, filled, count)?.f_copy_(&images)?;
+            }
+            filled += count;
+            task.advance(count as u64);
         }
-        Ok(Self { set, kept: Some(Tensor::f_cat(&parts, 0)?) })
+        Ok(Self { set, kept })
     }
 
     /// Calls `see` with the rows and images of each batch.

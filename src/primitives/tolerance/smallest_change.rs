@@ -117,7 +117,7 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
     notes: "Restricted means as tolerance::smallest_change has them, over the images that both were right on; `larger_by` is how much the second \
             one's is larger, with Student's interval from the pseudo-values of pairs. `only_first` and `only_second` are images that failed for one \
             alone. `decided` images are those of which these searches tell which model took more, where one that \
-            was never broken took all that was tried; `larger` is the number of those that took the second one more. \
+            was never broken took all that was tried (sizes that differ by less than 1 in 100,000 are the same); `larger` is the number of those that took the second one more. \
             PerturbedTests are paired by their places, transcripts by their images. \
             Transcripts of other images, spaces or objectives are refused; `left_out` is how many images of each stand in no pair.",
     source: "Royston and Parmar 2013; Andersen, Hansen and Klein 2004",

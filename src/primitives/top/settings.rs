@@ -30,7 +30,7 @@ pub static DEVICE: Primitive = Primitive {
     options: &[],
     returns: "()",
     notes: "What was made, loaded or trained before stays where it lies: set the device first, or take it along by `.to`. What a call is \
-            given must lie on one device; a data set is read to wherever it is used.",
+            given must lie on one device; a data set is read to wherever it is used, and tensors that models, data sets and results answer lie there.",
     source: "",
     examples: &[Example { code: "device(\"cpu\")", result: "()" }],
     run: device,
