@@ -88,6 +88,25 @@ fn examples_of_the_reference_give_on_a_device_what_they_say() {
     assert!(answer["run"].as_u64().unwrap() > 100);
 }
 
+#[test]
+fn examples_of_modules_give_on_a_device_what_they_say() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let answer = ask(stand_in, "modules", "cuda", &[]);
+    let wrong: Vec<&str> = answer["wrong"].as_array().unwrap().iter().filter_map(Json::as_str).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(answer["run"].as_u64().unwrap() > 20);
+}
+
+#[test]
+fn answers_fit_together_wherever_they_were_worked_out() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let told = ["cpu", "cuda"].map(|device| ask(stand_in, "together", device, &[]));
+    let numbers = |of: &Json| of.as_array().unwrap().iter().filter_map(Json::as_f64).collect::<Vec<_>>();
+    let [here, there] = [&told[0], &told[1]].map(numbers);
+    assert!(here.len() == 6 && here.iter().zip(&there).all(|(a, b)| (a - b).abs() < 1e-4), "{here:?} {there:?}");
+    assert_eq!(told[0][6], told[1][6]);
+}
+
 /// Held processes may do what a GPU's driver does as it begins, and nothing with it: a program tries.
 #[test]
 fn what_a_driver_may_do_as_it_begins_reaches_nothing() {

@@ -7,6 +7,8 @@ use std::rc::Rc;
 use serde_json::{Value as Json, json};
 use viva::core::{Cx, Journal, resolve_device};
 use viva::primitives::PRIMITIVES;
+use viva::primitives::declared::declared;
+use viva::primitives::stdlib::stdlib_text;
 use viva::script::Session;
 
 use super::stand_in::{StandIn, well};
@@ -16,6 +18,9 @@ use super::{recorded, waits};
 const TASK: &str = "VIVA_DEVICE_TASK";
 const DEVICE: &str = "VIVA_DEVICE";
 const ANSWER: &str = "VIVA_DEVICE_ANSWER";
+
+/// Functions of modules whose examples train or search for long.
+const TAKES_LONG: [&str; 1] = ["tolerance::deformations"];
 
 /// What a task comes to on a device; `settings` are further variables of the environment.
 pub fn ask(stand_in: &StandIn, task: &str, device: &str, settings: &[(&str, &str)]) -> Json {
@@ -37,6 +42,8 @@ fn does_a_task() {
     let answer = match task.split_once(' ') {
         None if task == "everything" => everything(&device),
         None if task == "examples" => examples(&device),
+        None if task == "modules" => examples_of_modules(&device),
+        None if task == "together" => together(&device),
         None if task == "diverging" => diverging(&device),
         None if task == "stopped" => stopped(&device),
         None if task == "small" => drawing(&device, 8),
@@ -193,4 +200,54 @@ fn examples(device: &str) -> Json {
         }
     }
     json!({ "run": run, "wrong": wrong })
+}
+
+/// What examples of the modules answered otherwise than they say.
+fn examples_of_modules(device: &str) -> Json {
+    let (mut wrong, mut run) = (vec![], 0);
+    for name in ["std/activations", "std/corruptions", "std/information", "std/tolerance", "std/transfer"] {
+        let module = name.trim_start_matches("std/");
+        for of in declared(module, stdlib_text(name).unwrap()).unwrap().iter() {
+            let (path, examples) = (of.declaration.function.path, &of.declaration.function.examples);
+            if !of.public || !of.declaration.not_run.is_empty() || TAKES_LONG.contains(&path) {
+                continue;
+            }
+            for example in examples.iter() {
+                let folder = tempfile::tempdir().unwrap();
+                let begun = std::time::Instant::now();
+                let code = format!("import \"{name}\" as {module};\n{}", example.code);
+                match session(device, folder.path()).evaluate("example", &code) {
+                    Ok(value) if value.summary() == example.result => {}
+                    Ok(value) => wrong.push(format!("{path}: {}, not {}", value.summary(), example.result)),
+                    Err(error) => wrong.push(format!("{path}: {}", error.render(false))),
+                }
+                println!("{path}: {:.1} s", begun.elapsed().as_secs_f64());
+                run += 1;
+            }
+        }
+    }
+    json!({ "run": run, "wrong": wrong })
+}
+
+/// Answers of models, data sets and results in one expression, whether they were worked out on a device or counted by the host.
+fn together(device: &str) -> Json {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "
+        let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 2, seed: 1 });
+        let t = examine(f, ds, #{ space: space::affine(), search: search::random(#{ questions: 6 }), seed: 1 });
+        let other = ds[3].image;
+        let votes = model::from(|x| (f.predict(x).reshape([-1, 1]) == tensor::from([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])).where(1, 0), #{ classes: 10 });
+        let mixed = space::factors([#{ name: \"a\", min: 0, max: 1 }], |z, s| z * (1 - s.a) + other * s.a);
+        [
+            (f.logits(ds).argmax() == ds.labels).sum(),
+            (f.predict(ds) == ds.labels).where(f.logits(ds).max(1), 0).sum(),
+            (ds[0].image - ds.images().mean(0)).abs().max(),
+            (t.questions(\"angle\") * tensor::normal([20, 6], #{ seed: 1 })).sum(),
+            tensor::concat([ds[0].image.reshape([1, 1, 16, 16]), t.images()]).len(),
+            votes.accuracy(ds),
+            examine(f, ds, #{ space: mixed, search: search::random(#{ questions: 3 }), seed: 1 }).column(\"fooled\"),
+        ]";
+    let value = session(device, folder.path()).evaluate("together", text);
+    value.unwrap_or_else(|error| panic!("{}", error.render(false))).json()
 }

@@ -98,9 +98,9 @@ struct Different {
 #[derive(Clone)]
 pub struct Dataset {
     pub name: String,
-    source: Arc<dyn Source>,
+    pub(super) source: Arc<dyn Source>,
     /// Which images of the source, in which order.
-    rows: Arc<[u32]>,
+    pub(super) rows: Arc<[u32]>,
     /// One label per row.
     labels: Arc<[i64]>,
     classes: Arc<[String]>,
@@ -298,8 +298,10 @@ impl Dataset {
 
     /// What is to be said beside every result of these images.
     pub fn noticed(&self) -> Cautions {
-        let noticed = [self.incomplete(), self.copied(), self.views_of_few(), self.lying(), self.see_through()];
-        noticed.into_iter().flatten().chain(self.departures()).chain(self.told()).collect()
+        let views = [self.views_of_few(), self.overlapping()];
+        let noticed =
+            [self.incomplete(), self.copied()].into_iter().chain(views).chain([self.lying(), self.see_through()]);
+        noticed.flatten().chain(self.departures()).chain(self.told()).collect()
     }
 
     /// The same data, with more to be said beside every result of it.

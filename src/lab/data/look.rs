@@ -86,11 +86,12 @@ impl Look {
         // A share that a fair coin decides in every image.
         let unfair = |share: f64| (2.0 * share - 1.0).abs() * n.sqrt() > CHANCE;
         let percent = |share: f64| format!("{:.0}% of {} images", 100.0 * share, self.images);
+        // The cosines of both axes have variance 1/2 where phases are uniform.
+        let chance = CENTRED.max(CHANCE / (4.0 * n).sqrt());
         match change {
-            // The cosines of both axes have variance 1/2 where phases are uniform.
-            "translate" if self.centred > CENTRED.max(CHANCE / (4.0 * n).sqrt()) => Some(format!(
-                "the images look centred on what they show (score {:.2}, where images cut out anywhere have about 0 and \
-                 chance stays below {CENTRED}): moved ones are less likely",
+            "translate" if self.centred > chance => Some(format!(
+                "the images look centred on what they show (score {:.2}, where images cut out anywhere, independently of each other, have about 0 and \
+                 stay below {chance:.2}): moved ones are less likely",
                 self.centred
             )),
             "polarity" if unfair(self.bright) => {

@@ -90,6 +90,10 @@ impl Source for Memory {
         [self.stored[0], self.window.height, self.window.width]
     }
 
+    fn in_memory(&self) -> bool {
+        true
+    }
+
     fn compares_stored(&self) -> bool {
         matches!(self.pixels, StoredPixels::Bytes(_))
     }

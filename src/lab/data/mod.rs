@@ -27,6 +27,7 @@ mod npz;
 mod numbering;
 mod object;
 mod objects;
+mod overlapping;
 mod parquet;
 pub mod picture;
 mod pictures;

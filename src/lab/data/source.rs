@@ -35,6 +35,11 @@ pub trait Source: Send + Sync {
         false
     }
 
+    /// Whether images lie in memory as they are read.
+    fn in_memory(&self) -> bool {
+        false
+    }
+
     /// Whether a file says that image `index` is to be turned or mirrored, which `read` does not.
     fn is_to_be_turned(&self, _index: usize) -> bool {
         false

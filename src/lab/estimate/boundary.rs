@@ -33,6 +33,8 @@ pub struct Boundary {
     pub boundary: f64,
     /// Every question that counts: both factors, and whether the answer was wrong.
     pub asked: Vec<(f64, f64, bool)>,
+    /// Whether a search chose some of them, so that where it was wrong tells where it was asked.
+    pub chosen: bool,
     /// Questions that a search chose, where other factors vary as well: they are left out.
     left_out: usize,
     objects: usize,
@@ -78,7 +80,7 @@ pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usiz
     let mut cautions = transcript.of.cautions.clone();
     let told = [left_out(transcript), few_groups(transcript.len(), "objects")];
     told.into_iter().flatten().for_each(|caution| cautions.add(caution));
-    let (mut left_out, mut all, mut answers) = (0, vec![], vec![]);
+    let (mut left_out, mut all, mut answers, mut chosen) = (0, vec![], vec![], false);
     for (row, asked) in transcript.rows.iter().zip(&asked) {
         let mut own = LabelledPoints { width: 2, points: vec![], yes: vec![] };
         for (i, setting) in asked.settings.chunks_exact(width).enumerate() {
@@ -87,6 +89,7 @@ pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usiz
                 left_out += 1;
                 continue;
             }
+            chosen |= asked.origins[i] != Origin::Random;
             let wrong = fails(row, asked.predicted[i]);
             own.points.extend([0, 1].map(|k| axes[k].share(setting[places[k]])));
             own.yes.push(wrong);
@@ -147,6 +150,7 @@ pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usiz
         boundary,
         asked: all,
         left_out,
+        chosen,
         objects: answers.len(),
         of: subject(transcript),
         cautions,
@@ -243,6 +247,11 @@ impl Boundary {
             self.objects,
             if self.objects == 1 { "" } else { "s" }
         )
+    }
+
+    /// For every place of the grid, whether the share is above the boundary.
+    pub fn above(&self) -> Vec<bool> {
+        self.wrong[0].iter().map(|share| *share > self.boundary).collect()
     }
 
     fn matrix(&self, of: impl Fn(usize) -> f64) -> Value {

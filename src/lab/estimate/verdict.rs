@@ -233,7 +233,7 @@ impl<T: Test> Judged<T> {
                 )
             }
             Verdict::NoPower => format!(
-                "no power at this size: with {} of {m} T_i above 0 there can be no gap above {}, and the test rejects that at \
+                "no power at this size: with {} of {m} T_i above 0 these images can show no gap above {}, and the test rejects that at \
                  {level} with {:.0}% power, less than {:.0}%; {}",
                 power.positive,
                 significant(power.largest, 2),

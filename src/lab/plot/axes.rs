@@ -15,6 +15,8 @@ use super::scale::{Scale, Tick};
 const FEW_POINTS: usize = 40;
 const RULE: Rgb = Rgb(90, 90, 90);
 const RULE_DASH: &[f64] = &[4.0, 3.0];
+/// How much of the ink a shade has.
+const SHADE: f64 = 0.12;
 /// Of lines that do not mean what they seem to.
 const DOTS: &[f64] = &[1.0, 1.6];
 
@@ -261,6 +263,7 @@ impl<'a> Plot<'a> {
     }
 
     pub(super) fn draw(&self, canvas: &mut dyn Canvas) {
+        self.draw_shades(canvas);
         self.draw_grid(canvas);
         self.draw_spreads(canvas);
         for layer in &self.panel.layers {
@@ -292,6 +295,38 @@ impl<'a> Plot<'a> {
         }
         for y in self.y_ticks.iter().filter(|t| !t.label.is_empty()).filter_map(|t| self.y.at(t.value)) {
             canvas.line(&[(self.frame.x0, y), (self.frame.x1, y)], pen);
+        }
+    }
+
+    /// Cells reach half-way to the next place; those above each other are one, so that no seams show.
+    fn draw_shades(&self, canvas: &mut dyn Canvas) {
+        let edges = |scale: &Scale, places: &[f64]| -> Vec<f64> {
+            let at: Vec<f64> = places.iter().filter_map(|place| scale.at(*place)).collect();
+            let (Some(first), Some(last)) = (at.first(), at.last()) else { return vec![] };
+            let between = at.windows(2).map(|pair| f64::midpoint(pair[0], pair[1]));
+            std::iter::once(*first).chain(between).chain([*last]).map(f64::round).collect()
+        };
+        for layer in &self.panel.layers {
+            let Layer::Shade(shade) = layer else { continue };
+            let (x, y) = (edges(&self.x, &shade.x), edges(&self.y, &shade.y));
+            let (across, up) = (shade.x.len(), shade.y.len());
+            if x.len() != across + 1 || y.len() != up + 1 {
+                continue;
+            }
+            for (i, column) in shade.holds.chunks_exact(up).enumerate() {
+                let mut from = 0;
+                for run in column.chunk_by(|a, b| a == b) {
+                    let to = from + run.len();
+                    if run[0] {
+                        canvas.fill(
+                            &Rect::new(x[i], y[to].min(y[from]), x[i + 1], y[to].max(y[from])).corners(),
+                            INK,
+                            SHADE,
+                        );
+                    }
+                    from = to;
+                }
+            }
         }
     }
 
@@ -476,9 +511,16 @@ pub(super) fn entries(panel: &Panel) -> Vec<LegendEntry<'_>> {
         entries.push(LegendEntry { label: label.clone(), sample });
     }
     for layer in &panel.layers {
-        if let Layer::Rule(rule) = layer {
-            let sample = LegendKey::Line { colour: RULE, dash: RULE_DASH, marker: None, thin: true };
-            entries.push(LegendEntry { label: rule.label.clone(), sample });
+        match layer {
+            Layer::Rule(rule) => {
+                let sample = LegendKey::Line { colour: RULE, dash: RULE_DASH, marker: None, thin: true };
+                entries.push(LegendEntry { label: rule.label.clone(), sample });
+            }
+            Layer::Shade(shade) => {
+                let sample = LegendKey::Swatch { colour: INK, alpha: SHADE };
+                entries.push(LegendEntry { label: shade.label.clone(), sample });
+            }
+            _ => {}
         }
     }
     let doubtful = panel.layers.iter().filter_map(|layer| match layer {

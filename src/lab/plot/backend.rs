@@ -192,13 +192,23 @@ fn dashes(points: &[CanvasPoint], pattern: &[f64]) -> Vec<Vec<CanvasPoint>> {
     parts
 }
 
+/// A stroke of more points is drawn in pieces, of so many points.
+const LONGEST_STROKE: usize = 4000;
+const PIECE: usize = 500;
+
 impl Canvas for SvgSurface<'_> {
     fn line(&mut self, points: &[CanvasPoint], pen: Pen) {
         let style = ShapeStyle { color: ink(pen.colour), filled: false, stroke_width: units(pen.width).max(1) as u32 };
         let pattern: Vec<f64> = pen.dash.iter().map(|length| (length * pen.width).max(0.5)).collect();
         for part in dashes(points, &pattern) {
             let path: Vec<(i32, i32)> = part.iter().map(|&p| at(p)).collect();
-            self.put(&PathElement::new(path, style));
+            let mut rest = &path[..];
+            // What fills a stroke that crosses itself takes longer with the square of its length.
+            while rest.len() > LONGEST_STROKE {
+                self.put(&PathElement::new(rest[..PIECE].to_vec(), style));
+                rest = &rest[PIECE - 1..];
+            }
+            self.put(&PathElement::new(rest.to_vec(), style));
         }
     }
 

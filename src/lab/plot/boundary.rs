@@ -1,6 +1,6 @@
 //! Where right and wrong part in two factors.
 
-use super::figure::{Axis, Figure, Layer, Panel, Series};
+use super::figure::{Axis, Figure, Layer, Panel, Series, Shade};
 use crate::core::{Result, significant};
 use crate::estimate::boundary::{Boundary, BoundaryLine};
 
@@ -29,13 +29,21 @@ pub fn boundary(of: &Boundary) -> Result<Figure> {
         Layer::Series(Series { markers: Some(false), ..Series::line(label, x, y) })
     };
     let percent = significant(100.0 * of.boundary, 2);
-    panel.layers.push(joined(format!("{}% wrong", percent.trim_end_matches(".0")), &of.lines()));
+    let percent = percent.trim_end_matches(".0");
+    panel.layers.push(joined(format!("{percent}% wrong"), &of.lines()));
     panel.layers.push(joined("limits of what is told (95%)".into(), &of.limits()));
+    panel.layers.push(Layer::Shade(Shade {
+        label: format!("wrong more often than in {percent}%"),
+        x: of.values[0].clone(),
+        y: of.values[1].clone(),
+        holds: of.above(),
+    }));
+    let asked = if of.chosen { " (where the search chose to ask)" } else { "" };
     for (label, wrong) in [("answered rightly", false), ("answered wrongly", true)] {
         let (x, y): (Vec<f64>, Vec<f64>) =
             of.asked.iter().filter(|own| own.2 == wrong).map(|own| (own.0, own.1)).unzip();
         if !x.is_empty() {
-            panel.layers.push(Layer::Series(Series::points(label, x, y)));
+            panel.layers.push(Layer::Series(Series::points(format!("{label}{asked}"), x, y)));
         }
     }
     Figure::of(vec![panel], 1).cautioned(&of.cautions).checked()

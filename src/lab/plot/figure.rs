@@ -94,6 +94,17 @@ pub struct ReferenceLine {
     pub at: f64,
 }
 
+/// A part of the plane, as the cells of a grid that are in it, behind all else.
+#[derive(Clone)]
+pub struct Shade {
+    pub label: String,
+    /// The grid's places, ascending.
+    pub x: Vec<f64>,
+    pub y: Vec<f64>,
+    /// For each place of x those of y.
+    pub holds: Vec<bool>,
+}
+
 /// A matrix in colour with row 0 on top.
 #[derive(Clone)]
 pub struct HeatMap {
@@ -134,6 +145,7 @@ pub enum Layer {
     Columns(Columns),
     Boxes(Boxes),
     Rule(ReferenceLine),
+    Shade(Shade),
     HeatMap(HeatMap),
     Tiles(Tiles),
 }
@@ -311,7 +323,7 @@ impl Panel {
             Layer::Boxes(b) => b.samples.iter().any(|sample| sample.n > 0),
             Layer::HeatMap(h) => h.values.iter().any(|v| v.is_finite()),
             Layer::Tiles(t) => !t.images.is_empty(),
-            Layer::Rule(_) => false,
+            Layer::Rule(_) | Layer::Shade(_) => false,
         });
         if drawable {
             return Ok(());
@@ -448,6 +460,7 @@ impl Figure {
                 Layer::Bars(bars) => bars.label.as_str(),
                 Layer::Columns(columns) => columns.label.as_str(),
                 Layer::Rule(rule) => rule.label.as_str(),
+                Layer::Shade(shade) => shade.label.as_str(),
                 Layer::HeatMap(map) => map.label.as_str(),
                 Layer::Tiles(_) | Layer::Boxes(_) => "",
             }));
@@ -467,7 +480,7 @@ impl Figure {
                 Layer::Boxes(_) => "box plot",
                 Layer::HeatMap(_) => "heat map",
                 Layer::Tiles(_) => "image sheet",
-                Layer::Rule(_) => continue,
+                Layer::Rule(_) | Layer::Shade(_) => continue,
             };
             match kinds.iter_mut().find(|(known, _)| *known == kind) {
                 Some((_, count)) => *count += 1,
@@ -553,6 +566,10 @@ impl Layer {
             Self::Rule(r) => {
                 json!({ "kind": "rule", "label": r.label, "axis": if r.horizontal { "y" } else { "x" }, "at": r.at })
             }
+            Self::Shade(s) => {
+                let rows: Vec<_> = s.holds.chunks(s.y.len().max(1)).map(|row| json!(row)).collect();
+                json!({ "kind": "shade", "label": s.label, "x": numbers(&s.x), "y": numbers(&s.y), "holds": rows })
+            }
             Self::HeatMap(h) => {
                 let rows = |values: &[f64]| values.chunks(h.columns.max(1)).map(numbers).collect::<Vec<_>>();
                 let mut map = json!({
@@ -608,6 +625,10 @@ impl Layer {
             }
             Self::Rule(r) => {
                 format!("{}: {} = {}", named("rule", &r.label), if r.horizontal { "y" } else { "x" }, number(r.at))
+            }
+            Self::Shade(s) => {
+                let cells = s.holds.iter().filter(|holds| **holds).count();
+                format!("{}: {cells} of {} cells", named("shade", &s.label), s.holds.len())
             }
             Self::HeatMap(h) => {
                 format!("{}: {} x {}, {}", named("heat map", &h.label), h.rows, h.columns, range(&h.values))

@@ -90,7 +90,7 @@ fn unchanged(curves: &[(String, &Curve)]) -> Cautions {
         let most = curve.places(true).iter().map(|(_, point)| point.unchanged).fold(0.0, f64::max);
         if most > TOLD {
             cautions.add(format!(
-                "in dB a point stands where images do that are changed there, and of {} up to {}% are not: axis: \"level\" sets searches side by side",
+                "in dB a point stands where the images are that a search changed, and up to {1}% of those of {0} were not changed; `axis: \"level\"` sets searches side by side",
                 if name.is_empty() { "these" } else { name },
                 significant(100.0 * most, 2)
             ));

@@ -356,7 +356,7 @@ impl Object for GeneratedTests {
         let (draws, tests) = self.totals();
         let target = self.target.map_or(String::new(), |target| format!(" as {target}"));
         let none: Vec<String> = self.drawn.iter().filter(|of| of.tests == 0).map(|of| of.label.to_string()).collect();
-        let never = if none.is_empty() { String::new() } else { format!("; none shows {}", none.join(", ")) };
+        let never = if none.is_empty() { String::new() } else { format!("; none was drawn as {}", none.join(", ")) };
         let share = match self.searched {
             true => format!("{draws} starts, {} of which became tests{target}", self.share().words()),
             false => format!("{draws} drawn, {} misread{target}", self.share().words()),

@@ -163,6 +163,8 @@ pub fn kept_field(judged: Option<&KeptLabels>, name: &str) -> Option<Value> {
 /// How many tests of `model` there are: candidates, as long as nobody has said what they show.
 pub fn counted(n: usize, model: &str, judged: Option<&KeptLabels>) -> String {
     match judged {
+        // Of no test it can't be told whether anybody was there to judge it.
+        _ if n == 0 => format!("no tests of {model}"),
         Some(_) => format!("{n} tests of {model}"),
         None => format!("{n} candidates of {model}, whose label nobody has judged,"),
     }

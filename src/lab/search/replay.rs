@@ -41,8 +41,11 @@ impl Replay {
     pub fn bring(&self, cx: &Cx, data: &Dataset, rows: &[Row], wanted: ReplayOutput) -> Result<Tensor> {
         if let Some(device) = self.model.device().filter(|device| *device != cx.device()) {
             let device = device_name(device);
-            return Err(Error::new(ErrorKind::Device, format!("{} lies on {device}, where this search went its way", self.model.name))
-                .hint(format!("it goes the same way again there: device(\"{device}\") first")));
+            return Err(Error::new(
+                ErrorKind::Device,
+                format!("{} lies on {device}, where this search went its way", self.model.name),
+            )
+            .hint(format!("it goes the same way again there: device(\"{device}\") first")));
         }
         let search = gradient_search(&*self.search)
             .ok_or_else(|| Error::internal("a trajectory without a search along gradients"))?;

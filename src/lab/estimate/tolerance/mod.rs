@@ -110,6 +110,7 @@ pub struct Curve {
     /// The rows of every point, for those who compare curves image by image.
     samples: Vec<ResampledRows>,
     digest: Digest,
+    made_by: Digest,
 }
 
 /// The rows of one point.
@@ -190,6 +191,7 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
         closures: transcript.opaque(),
         samples,
         digest: transcript.digest(),
+        made_by: transcript.made_by().unwrap_or_else(|| transcript.digest()),
     })
 }
 
@@ -419,6 +421,10 @@ impl Object for Curve {
 
     fn digest(&self) -> Digest {
         Digest::of_parts(&[&self.digest.0, self.settings.identity().as_bytes()])
+    }
+
+    fn made_by(&self) -> Option<Digest> {
+        Some(Digest::of_parts(&[b"curve", &self.made_by.0, self.settings.identity().as_bytes()]))
     }
 
     fn json(&self) -> serde_json::Value {

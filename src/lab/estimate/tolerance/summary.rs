@@ -138,6 +138,7 @@ mod tests {
             closures: false,
             samples: vec![],
             digest: Digest::of(b""),
+            made_by: Digest::of(b""),
         }
     }
 

@@ -46,6 +46,8 @@ pub struct Density {
 /// What the outcomes were computed from.
 pub struct Provenance {
     pub model: (String, Digest),
+    /// What random numbers know the model by.
+    made_by: Digest,
     /// Whether what the model does can't be told from its digest.
     pub closure: bool,
     pub data: Dataset,
@@ -215,6 +217,7 @@ impl Transcript {
     ) -> Self {
         let of = Provenance {
             model: (plan.model.name.clone(), plan.model.digest()),
+            made_by: plan.model.made_by().unwrap_or_else(|| plan.model.digest()),
             closure: plan.model.opaque(),
             data: plan.data.clone(),
             space: match plan.levels.is_empty() {

@@ -159,6 +159,19 @@ impl Object for Transcript {
         }
     }
 
+    /// What was asked and of which images, without the answers, whose last digits are a device's own.
+    fn made_by(&self) -> Option<Digest> {
+        let of = &self.of;
+        let what = format!("{} {} {}", of.identity, of.objective.identity(), of.seed);
+        let mut rows = Digest::of(&[]);
+        for part in self.rows.chunks(4096) {
+            let of =
+                |row: &Row| format!("{} {:?} {:?} {:?};", row.id, row.target, row.level.map(f64::to_bits), row.step);
+            rows = Digest::of_parts(&[&rows.0, part.iter().map(of).collect::<String>().as_bytes()]);
+        }
+        Some(Digest::of_parts(&[b"examined", &of.made_by.0, &of.data.digest().0, what.as_bytes(), &rows.0]))
+    }
+
     fn json(&self) -> serde_json::Value {
         let of = &self.of;
         let rows = (0..self.len()).map(|index| {

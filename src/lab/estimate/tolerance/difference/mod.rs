@@ -405,6 +405,7 @@ mod tests {
             closures: false,
             samples: vec![ResampledRows::of_answers(rows.to_vec())],
             digest: Digest::of(b""),
+            made_by: Digest::of(b""),
         }
     }
 
