@@ -682,6 +682,28 @@ fn questions_do_not_depend_on_the_batch() {
     }
 }
 
+/// Images that come into one batch are thought about together: where each is handed to other threads alone, this one sleeps twice for each.
+#[cfg(target_os = "linux")]
+#[test]
+fn batches_are_thought_about_as_a_whole() {
+    let sleeps = |text: &str| {
+        // SAFETY: a struct of numbers, which the call fills in.
+        let so_far = || unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            assert_eq!(libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage), 0);
+            usage.ru_nvcsw
+        };
+        let before = so_far();
+        evaluate(text);
+        so_far() - before
+    };
+    let model = "let ds = data::glyphs(#{ n: 2000, size: 8, seed: 1 });
+                 let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });";
+    let examined = "examine(f, ds, #{ space: space::noise(0.1), search: search::sweep(), seed: 1 })";
+    let more = sleeps(&format!("{model} {examined}")) - sleeps(model);
+    assert!(more < 1000, "{more} sleeps for 2000 images");
+}
+
 /// Spaces that scores alone can search: rotations times noise, pictures of objects with noise, a generator's activations.
 #[test]
 fn score_searches_go_through_every_space_with_factors() {

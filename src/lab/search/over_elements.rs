@@ -2,6 +2,7 @@
 //! each point is scored at most once, whoever asks for it.
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::answers::PointAnswers;
@@ -361,7 +362,8 @@ impl RoundWork for Grids<'_, '_> {
         self.ball.group.prepare(canvases)
     }
 
-    fn admit(&mut self, place: usize, row: usize) -> Result<Vec<AskedPoint>> {
+    fn admit(&mut self, place: usize, images: Range<usize>, _room: usize) -> Result<Vec<AskedPoint>> {
+        let row = self.row_of(images.start);
         let label = self.plan.data.labels()[row] as i32;
         let (grid, guarded) = match &self.guard {
             None => (Grid::new(self.ball, label), None),

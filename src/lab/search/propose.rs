@@ -1,6 +1,8 @@
 //! Examining by searches that learn from losses alone: proposals of several images fill one batch.
 
 use std::borrow::Borrow;
+use std::collections::{HashSet, VecDeque};
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
@@ -87,6 +89,8 @@ pub(super) fn find<G: Ground>(
         levels,
         classes,
         active: (0..places).map(|_| None).collect(),
+        begun: VecDeque::new(),
+        asked_first: None,
         points: (0..rows).map(|_| None).collect(),
         questions: Questions::new(ground.factors(), rows),
         rows: Vec::with_capacity(rows),
@@ -156,6 +160,10 @@ struct Searches<'a, G: Ground> {
     levels: Vec<(Option<f64>, G::Owned)>,
     classes: i64,
     active: Vec<Option<ActiveImage<PointOf<G>>>>,
+    /// Images that come next, with what they ask first.
+    begun: VecDeque<ActiveImage<PointOf<G>>>,
+    /// How many points the last image asked for first.
+    asked_first: Option<usize>,
     /// The outcome of every row.
     points: Vec<Option<PointOf<G>>>,
     questions: Questions,
@@ -179,33 +187,18 @@ impl<G: Ground> RoundWork for Searches<'_, G> {
         batch.sort_by_key(|asked| asked.proposal.is_some());
     }
 
-    fn admit(&mut self, place: usize, row: usize) -> Result<Vec<Query>> {
-        let label = self.plan.data.labels()[row];
-        let of = Examinee { seed: self.plan.seed, row: row as u64, label };
-        let mut hunts = vec![];
-        for aim in self.plan.objective.aims(row, label, self.classes) {
-            for (level, (_, room)) in self.levels.iter().enumerate() {
-                hunts.push(Hunt {
-                    aim,
-                    level,
-                    // The same numbers at every level, so that levels differ by their strength alone.
-                    search: self.search.begin(room.borrow(), of)?,
-                    proposed: vec![],
-                    losses: vec![],
-                    asked: AskedQuestions::default(),
-                    pending: 0,
-                    fresh: 0,
-                    queries: 1,
-                    failed: false,
-                    done: false,
-                    worst: None,
-                });
-            }
+    fn admit(&mut self, place: usize, images: Range<usize>, room: usize) -> Result<Vec<Query>> {
+        if self.begun.front().is_none_or(|image| image.row != images.start) {
+            // As many as fill the batch if they ask like the last one: points may be large.
+            let count = self.asked_first.map_or(1, |asked| room.div_ceil(asked));
+            let mut begun = images.take(count).map(|row| self.begin(row)).collect::<Result<Vec<_>>>()?;
+            self.think(&mut begun)?;
+            self.begun = begun.into();
         }
-        self.active[place] = Some(ActiveImage { row, label: label as i32, hunts, before: None, pending: 1 });
-        self.go_on(&[place])?;
+        let image = self.begun.pop_front().ok_or_else(|| Error::internal("no image to begin with"))?;
         let mut settled = Settled { asked: vec![Query { place, proposal: None }], done: vec![] };
-        self.take_up(place, &mut settled)?;
+        self.take_up(place, image, &mut settled)?;
+        self.asked_first = Some(settled.asked.len());
         Ok(settled.asked)
     }
 
@@ -264,7 +257,7 @@ impl<G: Ground> RoundWork for Searches<'_, G> {
 
     /// An image goes on when it has all that it asked for.
     fn settle(&mut self, asked: &[Query], answers: &PointAnswers) -> Result<Settled<Query>> {
-        let mut complete = vec![];
+        let (mut places, mut known) = (vec![], HashSet::new());
         for (at, (point, verdict)) in asked.iter().zip(&answers.of).enumerate() {
             let Some(active) = &mut self.active[point.place] else { continue };
             active.pending -= 1;
@@ -281,14 +274,15 @@ impl<G: Ground> RoundWork for Searches<'_, G> {
                     hunt.hear(active.label, proposal, (verdict, &|| answers.measured(at)));
                 }
             }
-            if !complete.contains(&point.place) {
-                complete.push(point.place);
+            if known.insert(point.place) {
+                places.push(point.place);
             }
         }
-        self.go_on(&complete)?;
+        let mut images: Vec<_> = places.iter().filter_map(|&place| self.active[place].take()).collect();
+        self.think(&mut images)?;
         let mut settled = Settled { asked: vec![], done: vec![] };
-        for place in complete {
-            self.take_up(place, &mut settled)?;
+        for (place, image) in places.into_iter().zip(images) {
+            self.take_up(place, image, &mut settled)?;
         }
         Ok(settled)
     }
@@ -336,10 +330,36 @@ impl<P: Clone> Hunt<P> {
 }
 
 impl<G: Ground> Searches<'_, G> {
-    /// Lets the hunts of the images in these places think, side by side: none has a say in another's.
-    fn go_on(&mut self, places: &[usize]) -> Result<()> {
-        for place in places {
-            let Some(active) = &mut self.active[*place] else { continue };
+    /// The image of a row, about which nothing is asked yet.
+    fn begin(&self, row: usize) -> Result<ActiveImage<PointOf<G>>> {
+        let label = self.plan.data.labels()[row];
+        let of = Examinee { seed: self.plan.seed, row: row as u64, label };
+        let mut hunts = vec![];
+        for aim in self.plan.objective.aims(row, label, self.classes) {
+            for (level, (_, room)) in self.levels.iter().enumerate() {
+                hunts.push(Hunt {
+                    aim,
+                    level,
+                    // The same numbers at every level, so that levels differ by their strength alone.
+                    search: self.search.begin(room.borrow(), of)?,
+                    proposed: vec![],
+                    losses: vec![],
+                    asked: AskedQuestions::default(),
+                    pending: 0,
+                    fresh: 0,
+                    queries: 1,
+                    failed: false,
+                    done: false,
+                    worst: None,
+                });
+            }
+        }
+        Ok(ActiveImage { row, label: label as i32, hunts, before: None, pending: 1 })
+    }
+
+    /// Lets the hunts of these images think, side by side: none has a say in another's.
+    fn think(&self, images: &mut [ActiveImage<PointOf<G>>]) -> Result<()> {
+        for active in images.iter_mut() {
             if let Some(before) = active.before {
                 for hunt in &mut active.hunts {
                     if hunt.aim == Aim::ToLeast {
@@ -348,13 +368,7 @@ impl<G: Ground> Searches<'_, G> {
                 }
             }
         }
-        let mut due: Vec<&mut Hunt<PointOf<G>>> = self
-            .active
-            .iter_mut()
-            .enumerate()
-            .filter(|(place, _)| places.contains(place))
-            .flat_map(|(_, active)| active.iter_mut().flat_map(|active| &mut active.hunts))
-            .collect();
+        let mut due: Vec<&mut Hunt<PointOf<G>>> = images.iter_mut().flat_map(|active| &mut active.hunts).collect();
         // Also where there is one, so that it computes as it would beside others.
         let stop = self.cx.stop_flag();
         in_parallel(|| {
@@ -370,15 +384,22 @@ impl<G: Ground> Searches<'_, G> {
         Ok(())
     }
 
-    /// Takes up what the hunts of an image want next; the image is done when they want nothing.
-    fn take_up(&mut self, place: usize, settled: &mut Settled<Query>) -> Result<()> {
-        let Some(active) = &mut self.active[place] else { return Ok(()) };
+    /// Takes up what the hunts of an image at a place want next; it is done when they want nothing.
+    fn take_up(
+        &mut self,
+        place: usize,
+        mut active: ActiveImage<PointOf<G>>,
+        settled: &mut Settled<Query>,
+    ) -> Result<()> {
         for (number, hunt) in active.hunts.iter_mut().enumerate() {
             active.pending += hunt.fresh;
             settled.asked.extend((0..hunt.fresh).map(|proposal| Query { place, proposal: Some((number, proposal)) }));
             hunt.fresh = 0;
         }
-        let (Some(before), 0) = (active.before, active.pending) else { return Ok(()) };
+        let (Some(before), 0) = (active.before, active.pending) else {
+            self.active[place] = Some(active);
+            return Ok(());
+        };
         let first = active.row * active.hunts.len();
         let mut rows = Vec::with_capacity(active.hunts.len());
         for (number, hunt) in active.hunts.iter_mut().enumerate() {
@@ -405,7 +426,6 @@ impl<G: Ground> Searches<'_, G> {
             self.points[at] = Some(worst.point);
         }
         settled.done.push((place, rows));
-        self.active[place] = None;
         Ok(())
     }
 }

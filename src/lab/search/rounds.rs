@@ -5,14 +5,16 @@
 //! All that follows from a batch follows from the answers, a few numbers per point. They are what the journal keeps: a run that
 //! goes on replays them in place of the model, comes to the same state, and asks the model from there.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::ops::Range;
 
 use super::answers::PointAnswers;
 use super::blocks::{self, Block, divided};
 use super::row::Noted;
 use super::{Examination, examined};
-use crate::core::{Cx, Division, Error, LongCall, Result, Task, Tensor, attempt};
-use crate::data::{Batch, Stream};
+use crate::core::{Cx, Division, Error, LongCall, Result, Task, Tensor, attempt, on_device};
+use crate::data::Stream;
 use crate::model::Model;
 
 /// What one kind of search does with the images under examination, each of which has a place. All but `answers` is a pure
@@ -37,8 +39,14 @@ pub(super) trait RoundWork {
     /// Canvases in the form that `answers` reads.
     fn prepare(&self, canvases: &Tensor) -> Result<Tensor>;
 
-    /// Begins with the image of a row at a place: what it asks first.
-    fn admit(&mut self, place: usize, row: usize) -> Result<Vec<Self::Point>>;
+    /// The row that is examined as the how manieth.
+    fn row_of(&self, next: usize) -> usize {
+        self.order().map_or(next, |order| order[next])
+    }
+
+    /// Begins with the first of these images at a place: what it asks first. The others come next, as long as all together ask
+    /// for fewer than `room` points.
+    fn admit(&mut self, place: usize, images: Range<usize>, room: usize) -> Result<Vec<Self::Point>>;
 
     /// Takes the points of the next batch out of those that wait, `most` at most.
     fn take(&self, queue: &mut VecDeque<Self::Point>, most: usize) -> Vec<Self::Point> {
@@ -91,6 +99,7 @@ pub(super) fn examine<W: RoundWork>(
         batch,
         held: None,
         places: vec![None; places],
+        vacant: (0..places).map(Reverse).collect(),
         queue: VecDeque::new(),
         next: 0,
         end: 0,
@@ -119,6 +128,8 @@ struct Rounds<'a, W: RoundWork> {
     held: Option<Tensor>,
     /// The how manieth image is in each place.
     places: Vec<Option<usize>>,
+    /// The places without an image.
+    vacant: BinaryHeap<Reverse<usize>>,
     queue: VecDeque<W::Point>,
     /// The next image to admit, and the end of its block.
     next: usize,
@@ -182,9 +193,7 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
                 }
             };
             source.replayed += 1;
-            while let Some(place) = self.vacant() {
-                self.admit(place)?;
-            }
+            self.admit(usize::MAX)?;
             let (batch, answers) =
                 PointAnswers::from_record(&record, self.plan.measures.len()).ok_or_else(|| call.unfit())?;
             if answers.of.len() > self.queue.len() {
@@ -202,10 +211,12 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
         }
         loop {
             self.cx.check()?;
-            while let Some(place) = self.vacant() {
-                let Some(canvas) = source.canvas()? else { break };
-                self.hold(place, &canvas)?;
-                self.admit(place)?;
+            while self.has_room()
+                && let Some(canvases) = source.canvases()?
+            {
+                let places = self.admit(canvases.size()[0] as usize)?;
+                self.hold(&places, &canvases.f_narrow(0, 0, places.len() as i64)?)?;
+                source.leave_out(places.len())?;
             }
             if self.queue.is_empty() {
                 return Ok(());
@@ -227,32 +238,28 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
             self.hold_all()?;
         }
         let rest = blocks[1..].iter().flat_map(|block| block.rows.clone());
-        let rows = (self.next..self.end).chain(rest).map(|place| self.row_of(place)).collect();
+        let rows = (self.next..self.end).chain(rest).map(|place| self.work.row_of(place)).collect();
         source.stream = Some(self.plan.data.stream_of(self.cx, rows, self.places.len()));
         Ok(())
     }
 
-    /// The row that is examined as the how manieth.
-    fn row_of(&self, next: usize) -> usize {
-        self.work.order().map_or(next, |order| order[next])
+    /// Whether the next image of the block has a place, and its points have room in the batch.
+    fn has_room(&self) -> bool {
+        self.queue.len() < self.batch && self.next < self.end && !self.vacant.is_empty()
     }
 
-    /// A place for the next image of the block, if the batch has room for its points.
-    fn vacant(&self) -> Option<usize> {
-        let room = self.queue.len() < self.batch && self.next < self.end;
-        room.then(|| self.places.iter().position(Option::is_none)).flatten()
-    }
-
-    /// Keeps an image's canvas at its place.
-    fn hold(&mut self, place: usize, canvas: &Tensor) -> Result<()> {
-        let canvas = self.work.prepare(canvas)?;
+    /// Keeps images' canvases at their places.
+    fn hold(&mut self, places: &[usize], canvases: &Tensor) -> Result<()> {
+        let canvases = self.work.prepare(canvases)?;
         if self.held.is_none() {
-            let mut size = canvas.size();
+            let mut size = canvases.size();
             size[0] = self.places.len() as i64;
-            self.held = Some(Tensor::f_zeros(&size, (canvas.kind(), canvas.device()))?);
+            self.held = Some(Tensor::f_zeros(&size, (canvases.kind(), canvases.device()))?);
         }
-        if let Some(held) = &self.held {
-            held.f_narrow(0, place as i64, 1)?.f_copy_(&canvas)?;
+        if let Some(held) = &mut self.held {
+            let places: Vec<i64> = places.iter().map(|&place| place as i64).collect();
+            let places = on_device(&Tensor::f_from_slice(&places)?, held.device())?;
+            let _ = held.f_index_copy_(0, &places, &canvases)?;
         }
         Ok(())
     }
@@ -262,19 +269,27 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
         for place in 0..self.places.len() {
             if let Some(next) = self.places[place] {
                 self.cx.check()?;
-                let row = self.row_of(next);
-                self.hold(place, &self.plan.data.canvases(&[row], self.cx.device())?)?;
+                let row = self.work.row_of(next);
+                self.hold(&[place], &self.plan.data.canvases(&[row], self.cx.device())?)?;
             }
         }
         Ok(())
     }
 
-    fn admit(&mut self, place: usize) -> Result<()> {
-        self.places[place] = Some(self.next);
-        let row = self.row_of(self.next);
-        self.queue.extend(self.work.admit(place, row)?);
-        self.next += 1;
-        Ok(())
+    /// Takes in images as long as there is room, `most` at most: the places that they have.
+    fn admit(&mut self, most: usize) -> Result<Vec<usize>> {
+        let mut taken = vec![];
+        while taken.len() < most
+            && self.has_room()
+            && let Some(Reverse(place)) = self.vacant.pop()
+        {
+            let images = self.next..self.end.min(self.next + 1 + self.vacant.len());
+            self.places[place] = Some(self.next);
+            self.next += 1;
+            self.queue.extend(self.work.admit(place, images, self.batch - self.queue.len())?);
+            taken.push(place);
+        }
+        Ok(taken)
     }
 
     /// The next points of the queue, `most` at most.
@@ -311,6 +326,7 @@ impl<'a, W: RoundWork> Rounds<'a, W> {
         let count = done.len() as u64;
         for (place, rows) in done {
             if let Some(next) = self.places[place].take() {
+                self.vacant.push(Reverse(place));
                 self.outcomes[next - self.first] = Some(rows);
             }
         }
@@ -324,23 +340,25 @@ struct Source<'a> {
     replayed: usize,
     total: usize,
     stream: Option<Stream<'a>>,
-    /// What was read and is not held yet, and from where on.
-    read: Option<(Batch, usize)>,
+    /// What was read and is not held yet.
+    read: Option<Tensor>,
 }
 
 impl Source<'_> {
-    /// The next image, `1 x C x H x W`.
-    fn canvas(&mut self) -> Result<Option<Tensor>> {
+    /// The next images, `N x C x H x W`, as many as are at hand.
+    fn canvases(&mut self) -> Result<Option<Tensor>> {
         let Some(stream) = &mut self.stream else { return Ok(None) };
         if self.read.is_none() {
-            self.read = stream.next().transpose()?.map(|batch| (batch, 0));
+            self.read = stream.next().transpose()?.map(|batch| batch.canvases);
         }
-        let Some((batch, at)) = &mut self.read else { return Ok(None) };
-        let canvas = batch.canvases.f_narrow(0, *at as i64, 1)?;
-        *at += 1;
-        if *at == batch.rows.len() {
-            self.read = None;
-        }
-        Ok(Some(canvas))
+        Ok(self.read.as_ref().map(Tensor::shallow_clone))
+    }
+
+    /// Leaves out the first of the images at hand.
+    fn leave_out(&mut self, count: usize) -> Result<()> {
+        let Some(canvases) = self.read.take() else { return Ok(()) };
+        let rest = canvases.size()[0] - count as i64;
+        self.read = (rest > 0).then(|| canvases.f_narrow(0, count as i64, rest)).transpose()?;
+        Ok(())
     }
 }

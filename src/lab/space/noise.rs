@@ -87,14 +87,19 @@ impl Factored for Noise {
 
     fn draw(&self, _cx: &Cx, of: &Originals, settings: &[&[f64]]) -> Result<Tensor> {
         let images = of.images;
-        let shape = &images.size()[1..];
-        let noise = |setting: &&[f64]| -> Result<Tensor> {
+        let mut size = images.size();
+        size[0] = settings.len() as i64;
+        // On the CPU, so that every device sees the same noise.
+        let noise = Tensor::f_empty(&size, (Kind::Float, tch::Device::Cpu))?;
+        let mut sigmas = Vec::with_capacity(settings.len());
+        for (place, setting) in settings.iter().enumerate() {
             let &[sigma, draw] = *setting else { return Err(Error::internal("noise has two factors")) };
-            // On the CPU, so that every device sees the same noise.
-            let noise = with_stream(draw as u64, NOISE, || Tensor::f_randn(shape, (Kind::Float, tch::Device::Cpu)))?;
-            Ok(noise.f_mul_scalar(sigma)?)
-        };
-        let noise = Tensor::f_stack(&settings.iter().map(noise).collect::<Result<Vec<_>>>()?, 0)?;
+            let mut own = noise.f_get(place as i64)?;
+            let _ = with_stream(draw as u64, NOISE, || own.f_normal_(0.0, 1.0))?;
+            sigmas.push(sigma as f32);
+        }
+        size[1..].fill(1);
+        let noise = noise.f_mul(&Tensor::f_from_slice(&sigmas)?.f_reshape(&size)?)?;
         let noisy = of.chosen()?.f_add(&on_device(&noise, images.device())?)?;
         self.bounds.map_or_else(|| Ok(noisy.shallow_clone()), |bounds| bounds.clamp(&noisy))
     }
