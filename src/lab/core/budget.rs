@@ -115,7 +115,20 @@ impl<'a> Budget<'a> {
         what: &str,
         failed: impl Fn(std::io::Error) -> Error,
     ) -> Result<Vec<u8>> {
-        let (mut bytes, mut from) = (Vec::new(), from.take(most));
+        let (_, bytes) = self.read_parted(from, most, |_| 0, what, failed)?;
+        Ok(bytes)
+    }
+
+    /// The same in two: as many bytes as `first` says of the beginning, and those after them.
+    pub fn read_parted(
+        &self,
+        from: impl Read,
+        most: u64,
+        first: impl Fn(&[u8]) -> usize,
+        what: &str,
+        failed: impl Fn(std::io::Error) -> Error,
+    ) -> Result<(Vec<u8>, Vec<u8>)> {
+        let (mut bytes, mut from, mut head) = (Vec::new(), from.take(most), None);
         loop {
             self.check()?;
             let came = match from.by_ref().take(PIECE).read_to_end(&mut bytes) {
@@ -127,16 +140,31 @@ impl<'a> Budget<'a> {
                 Err(error) => return Err(failed(error)),
             };
             self.take(came, what)?;
+            let head = head.get_or_insert_with(|| {
+                let rest = bytes.split_off(first(&bytes).min(bytes.len()));
+                let head = std::mem::replace(&mut bytes, rest);
+                if came == PIECE {
+                    // Or they are copied again and again as they grow. What does not fit is told where it is read.
+                    let _ = bytes.try_reserve_exact(most.min(self.size).saturating_sub(came) as usize);
+                }
+                head
+            });
             if came < PIECE {
-                return Ok(bytes);
+                return Ok((std::mem::take(head), bytes));
             }
         }
     }
 
     /// All of a file.
     pub fn file(&self, path: &Path) -> Result<Vec<u8>> {
+        let (_, bytes) = self.file_parted(path, |_| 0)?;
+        Ok(bytes)
+    }
+
+    /// All of a file in two: as many bytes as `first` says of the beginning, and those after them.
+    pub fn file_parted(&self, path: &Path, first: impl Fn(&[u8]) -> usize) -> Result<(Vec<u8>, Vec<u8>)> {
         let file = File::open(path).map_err(|e| Error::file(path, e))?;
-        self.read(file, u64::MAX, "the file", |e| Error::file(path, e)).map_err(|error| error.at(path))
+        self.read_parted(file, u64::MAX, first, "the file", |e| Error::file(path, e)).map_err(|error| error.at(path))
     }
 
     /// Asks for what a text of JSON comes to, of which the shortest node has two bytes.
@@ -154,5 +182,21 @@ fn amount(bytes: u64) -> String {
     match units.into_iter().find(|(unit, _)| bytes >= *unit) {
         Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / unit as f64),
         None => format!("{bytes} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_takes_no_more_memory_than_it_has_bytes() -> Result<()> {
+        let file = vec![7u8; 5 * PIECE as usize];
+        let budget = Budget::unwatched(file.len() as u64, Budget::PLAIN);
+        let failed = |e: std::io::Error| Error::internal(e.to_string());
+        let (head, rest) = budget.read_parted(file.as_slice(), u64::MAX, |_| 128, "it", failed)?;
+        assert_eq!((head.len(), rest.len()), (128, file.len() - 128));
+        assert!(rest.capacity() <= file.len(), "{} bytes for {}", rest.capacity(), rest.len());
+        Ok(())
     }
 }

@@ -1,6 +1,8 @@
 //! NumPy's arrays as images and labels: uint8, or float in [0, 1], N x C x H x W, N x H x W or, of one or three channels, N x H x W x C; and
 //! integers. Format: `numpy.lib.format`.
 
+use std::fs::File;
+use std::io::BufReader;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 
@@ -21,12 +23,11 @@ pub(super) struct Array {
 }
 
 impl Array {
-    /// `bytes`: what is stored of it, `name`: what an error calls it by.
-    pub fn read(path: &Path, name: &str, mut bytes: Vec<u8>, budget: &Budget) -> Result<Self> {
+    /// What is stored of it, parted by `header_of`; `name`: what an error calls it by.
+    pub fn read(path: &Path, name: &str, (header, bytes): (Vec<u8>, Vec<u8>), budget: &Budget) -> Result<Self> {
         let failed = |e: &dyn std::fmt::Display| Error::file(path, format!("array `{name}`: {e}"));
-        check_header(&bytes).map_err(|e| failed(&e))?;
-        let mut rest = bytes.as_slice();
-        let file = NpyFile::new(&mut rest).map_err(|e| failed(&e))?;
+        check_header(&header).map_err(|e| failed(&e))?;
+        let file = NpyFile::new(header.as_slice()).map_err(|e| failed(&e))?;
         let DType::Plain(kind) = file.dtype() else { return Err(failed(&"a record array, wanted numbers")) };
         if kind.type_char() == TypeChar::Object {
             return Err(
@@ -47,12 +48,9 @@ impl Array {
             return Err(failed(&format!("a shape of {:?} is more than the file can hold", file.shape())));
         };
         check_held(total as u64).map_err(|e| e.during(&path.display().to_string()))?;
-        drop(file);
-        let header = bytes.len() - rest.len();
-        if rest.len() != total {
-            return Err(failed(&format!("{shape:?} needs {total} bytes, found {}", rest.len())));
+        if bytes.len() != total {
+            return Err(failed(&format!("{shape:?} needs {total} bytes, found {}", bytes.len())));
         }
-        bytes.drain(..header);
         Ok(Self { kind, shape, bytes })
     }
 
@@ -61,7 +59,7 @@ impl Array {
     }
 
     /// Images whose channels come last, of one channel or three, with the channels first.
-    fn channels_first(self, budget: &Budget) -> Result<Self> {
+    fn channels_first(mut self) -> Result<Self> {
         let [n, h, w, c @ (1 | 3)] = self.shape[..] else { return Ok(self) };
         if h == 3 && c == 3 || h.min(c) == 1 && h.max(c) == 3 {
             return Err(Error::data(format!(
@@ -73,17 +71,22 @@ impl Array {
         if h <= 4 {
             return Ok(self);
         }
-        budget.take(self.bytes.len() as u64, "the images")?;
         let each = self.bytes.len() / n.max(1);
         let size = each / (h * w * c).max(1);
-        let planes = |image: &[u8]| channels_first(image, [c, h, w], size);
-        let bytes = if each == 0 { vec![] } else { self.bytes.chunks(each).flat_map(planes).collect() };
-        Ok(Self { kind: self.kind, shape: vec![n, c, h, w], bytes })
+        for image in self.bytes.chunks_mut(each.max(1)) {
+            let planes = channels_first(image, [c, h, w], size);
+            image.copy_from_slice(&planes);
+        }
+        Ok(Self { shape: vec![n, c, h, w], ..self })
+    }
+
+    fn is_little(&self) -> bool {
+        self.kind.endianness() == Endianness::Little
     }
 
     /// Each item of at most eight bytes as one word.
     fn words(&self) -> impl Iterator<Item = u64> + '_ {
-        let little = self.kind.endianness() == Endianness::Little;
+        let little = self.is_little();
         let join = |word: u64, &byte: &u8| word << 8 | byte as u64;
         let size = self.kind.num_bytes().unwrap_or(1);
         self.bytes.chunks(size).map(
@@ -93,11 +96,22 @@ impl Array {
         )
     }
 
-    fn floats(&self) -> Vec<f32> {
-        match self.kind.size_field() {
-            8 => self.words().map(|word| f64::from_bits(word) as f32).collect(),
-            _ => self.words().map(|word| f32::from_bits(word as u32)).collect(),
+    /// The items as floats of four bytes each, the lowest first, in the place that they have.
+    fn into_floats(mut self) -> Vec<u8> {
+        match (self.kind.size_field(), self.is_little()) {
+            (4, true) => {}
+            (4, false) => self.bytes.as_chunks_mut::<4>().0.iter_mut().for_each(|item| item.reverse()),
+            (_, little) => {
+                for i in 0..self.bytes.len() / 8 {
+                    let (items, _) = self.bytes.as_chunks::<8>();
+                    let x = if little { f64::from_le_bytes(items[i]) } else { f64::from_be_bytes(items[i]) };
+                    self.bytes[4 * i..][..4].copy_from_slice(&(x as f32).to_le_bytes());
+                }
+                self.bytes.truncate(self.bytes.len() / 2);
+                self.bytes.shrink_to_fit();
+            }
         }
+        self.bytes
     }
 
     fn integers(&self) -> Option<Vec<i64>> {
@@ -111,18 +125,32 @@ impl Array {
     }
 }
 
+/// How long a header says that it is, with what stands before it.
+fn header_length(bytes: &[u8]) -> Option<usize> {
+    match bytes {
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 1, _, low, high, ..] => {
+            Some(10 + usize::from(u16::from_le_bytes([*low, *high])))
+        }
+        [0x93, b'N', b'U', b'M', b'P', b'Y', _, _, a, b, c, d, ..] => {
+            Some(12 + u32::from_le_bytes([*a, *b, *c, *d]) as usize)
+        }
+        _ => None,
+    }
+}
+
+/// How many bytes of an array come before its items, as far as they can be told from its beginning.
+pub(super) fn header_of(beginning: &[u8]) -> usize {
+    header_length(beginning).unwrap_or(beginning.len())
+}
+
 /// Refuses headers that no array has, of which the parser would take memory as they say, or all of the stack.
 fn check_header(bytes: &[u8]) -> std::result::Result<(), &'static str> {
-    let length = match bytes {
-        [0x93, b'N', b'U', b'M', b'P', b'Y', 1, _, low, high, ..] => usize::from(u16::from_le_bytes([*low, *high])),
-        [0x93, b'N', b'U', b'M', b'P', b'Y', _, _, a, b, c, d, ..] => u32::from_le_bytes([*a, *b, *c, *d]) as usize,
-        _ => return Err("not a NumPy array"),
-    };
-    if length > HEADER {
+    let length = header_length(bytes).ok_or("not a NumPy array")?;
+    if length > HEADER + 12 {
         return Err("its header is longer than any array's");
     }
     let mut depth = 0usize;
-    for byte in bytes.iter().skip(8).take(length + 4) {
+    for byte in bytes.iter().take(length).skip(8) {
         match byte {
             b'(' | b'[' | b'{' => depth += 1,
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
@@ -150,7 +178,7 @@ pub(super) fn raw(path: &Path, images: Array, labels: &Array, budget: &Budget) -
         &images.bytes,
         &labels.bytes,
     ]);
-    let images = images.channels_first(budget)?;
+    let images = images.channels_first()?;
     let [n, c, h, w] = image_shape(&images.shape).map_err(at)?;
     if labels.shape.iter().product::<usize>() != n {
         let one_hot = matches!(labels.shape[..], [m, _, ..] if m == n);
@@ -170,8 +198,7 @@ pub(super) fn raw(path: &Path, images: Array, labels: &Array, budget: &Budget) -
             StoredPixels::Bytes(images.bytes)
         }
         (TypeChar::Float, 4 | 8) => {
-            budget.items::<f32>(n * c * h * w, "the images")?;
-            let mut floats = images.floats();
+            let mut floats = images.into_floats();
             check_floats(&mut floats, c * h * w).map_err(at)?;
             StoredPixels::Floats(floats)
         }
@@ -187,18 +214,18 @@ pub(super) fn raw(path: &Path, images: Array, labels: &Array, budget: &Budget) -
 fn alone(cx: &Cx, path: &Path) -> Result<Array> {
     let packed = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npz"));
     let budget = Budget::of(cx, path, if packed { Budget::DEFLATE } else { Budget::PLAIN })?;
-    let file = budget.file(path)?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     if !packed {
-        return Array::read(path, &name, file, &budget);
+        return Array::read(path, &name, budget.file_parted(path, header_of)?, &budget);
     }
-    let mut archive = Packed::new(&file, &budget)?;
+    let file = File::open(path).map_err(|e| Error::file(path, e))?;
+    let mut archive = Packed::new(BufReader::new(file), &budget)?;
     let [entry] = archive.names() else {
         return Err(Error::file(path, format!("{} arrays, one is wanted", archive.names().len())));
     };
     let entry = entry.clone();
-    let bytes = archive.read(&entry)?;
-    Array::read(path, &name, bytes, &budget)
+    let stored = archive.read_parted(&entry, header_of)?;
+    Array::read(path, &name, stored, &budget)
 }
 
 /// Reads an array of images and the file of its labels; without one, that which is called after it.

@@ -11,8 +11,8 @@ use crate::core::{Digest, Error, Result, Tensor};
 pub(super) enum StoredPixels {
     /// 0 to 255 stand for [0, 1].
     Bytes(Vec<u8>),
-    /// In [0, 1].
-    Floats(Vec<f32>),
+    /// In [0, 1], each as four bytes, the lowest first: as files have them, so that what is read of one is never there twice.
+    Floats(Vec<u8>),
 }
 
 /// Bytes of images that are held at once, at most: 8 GiB.
@@ -67,10 +67,9 @@ impl Memory {
         let pixels = match self.pixels {
             StoredPixels::Bytes(bytes) => StoredPixels::Bytes(all(bytes, [h, w], [new_h, new_w], filter)),
             StoredPixels::Floats(floats) => {
-                let mut floats = all(floats, [h, w], [new_h, new_w], filter);
+                let floats = all(floats_of(&floats).collect(), [h, w], [new_h, new_w], filter);
                 // The cubic filter overshoots at edges.
-                floats.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
-                StoredPixels::Floats(floats)
+                StoredPixels::Floats(stored_floats(floats.into_iter().map(|x| x.clamp(0.0, 1.0))))
             }
         };
         Self::new(pixels, [c, new_h, new_w])
@@ -82,7 +81,7 @@ impl Source for Memory {
         let each = self.stored.iter().product::<usize>().max(1);
         match &self.pixels {
             StoredPixels::Bytes(bytes) => bytes.len() / each,
-            StoredPixels::Floats(floats) => floats.len() / each,
+            StoredPixels::Floats(floats) => floats.len() / 4 / each,
         }
     }
 
@@ -103,9 +102,7 @@ impl Source for Memory {
         let image = index * each..(index + 1) * each;
         let digest = match &self.pixels {
             StoredPixels::Bytes(bytes) => Digest::of(&bytes[image]),
-            StoredPixels::Floats(floats) => {
-                Digest::of(&floats[image].iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
-            }
+            StoredPixels::Floats(floats) => Digest::of(floats.as_chunks::<4>().0[image].as_flattened()),
         };
         Some(digest.as_u64())
     }
@@ -115,7 +112,9 @@ impl Source for Memory {
         let image = index * each..(index + 1) * each;
         match &self.pixels {
             StoredPixels::Bytes(bytes) => self.window.copy(&bytes[image], self.stored, pixels, byte_to_float),
-            StoredPixels::Floats(floats) => self.window.copy(&floats[image], self.stored, pixels, |x| x),
+            StoredPixels::Floats(floats) => {
+                self.window.copy(&floats.as_chunks().0[image], self.stored, pixels, f32::from_le_bytes)
+            }
         }
         Ok(())
     }
@@ -123,6 +122,16 @@ impl Source for Memory {
 
 pub(super) fn byte_to_float(byte: u8) -> f32 {
     byte as f32 / 255.0
+}
+
+/// Floats out of four bytes each, the lowest first.
+pub(super) fn floats_of(bytes: &[u8]) -> impl Iterator<Item = f32> {
+    bytes.as_chunks().0.iter().map(|item| f32::from_le_bytes(*item))
+}
+
+/// Floats as four bytes each, the lowest first.
+pub(super) fn stored_floats(floats: impl Iterator<Item = f32>) -> Vec<u8> {
+    floats.flat_map(f32::to_le_bytes).collect()
 }
 
 /// An image of numbers of `size` bytes whose channels come last, as planes.
@@ -146,20 +155,21 @@ pub(super) fn numbered_classes(labels: &[i64]) -> Result<Vec<String>> {
     Ok((0..n).map(|label| label.to_string()).collect())
 }
 
-/// Refuses what is not a number in [0, 1]; rounding errors beyond the ends are cut.
-pub(super) fn check_floats(pixels: &mut [f32], each: usize) -> Result<()> {
+/// Refuses floats, each as four bytes, that are no numbers in [0, 1]; rounding errors beyond the ends are cut.
+pub(super) fn check_floats(pixels: &mut [u8], each: usize) -> Result<()> {
     // Room for the last digit of a float32 computation.
     const SLACK: f32 = 1e-6;
-    for (i, x) in pixels.iter_mut().enumerate() {
-        if !(-SLACK..=1.0 + SLACK).contains(x) {
+    for (i, item) in pixels.as_chunks_mut().0.iter_mut().enumerate() {
+        let x = f32::from_le_bytes(*item);
+        if !(-SLACK..=1.0 + SLACK).contains(&x) {
             let error = Error::data(format!("image {} holds {x}, outside [0, 1]", i / each.max(1)));
-            return Err(error.hint(if *x > 1.0 && *x <= 255.0 {
+            return Err(error.hint(if x > 1.0 && x <= 255.0 {
                 "store uint8, or divide by 255"
             } else {
                 "pixels are floats in [0, 1] or uint8"
             }));
         }
-        *x = x.clamp(0.0, 1.0);
+        *item = x.clamp(0.0, 1.0).to_le_bytes();
     }
     Ok(())
 }
@@ -187,9 +197,9 @@ pub(super) fn check_brightest(brightest: u8) -> Result<()> {
     }
 }
 
-fn check_finite(pixels: &[f32], each: usize) -> Result<()> {
-    match pixels.iter().position(|x| !x.is_finite()) {
-        Some(i) => Err(Error::data(format!("image {} holds {}", i / each.max(1), pixels[i]))),
+fn check_finite(pixels: &[u8], each: usize) -> Result<()> {
+    match floats_of(pixels).enumerate().find(|(_, x)| !x.is_finite()) {
+        Some((i, x)) => Err(Error::data(format!("image {} holds {x}", i / each.max(1)))),
         None => Ok(()),
     }
 }
@@ -238,7 +248,8 @@ pub fn from_tensor(
             StoredPixels::Bytes(bytes)
         }
         tch::Kind::Float | tch::Kind::Double | tch::Kind::Half | tch::Kind::BFloat16 => {
-            let mut floats = Vec::<f32>::try_from(&flat.f_to_kind(tch::Kind::Float)?)?;
+            let mut floats = vec![0; 4 * flat.numel()];
+            flat.f_to_kind(tch::Kind::Float)?.f_copy_data_u8(&mut floats, flat.numel())?;
             match any_range {
                 true => check_finite(&floats, c * h * w)?,
                 false => check_floats(&mut floats, c * h * w)?,

@@ -1,7 +1,7 @@
 //! NumPy archives with an array of images and one of labels; what is written here says beside them what its classes are called.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
 
 use npyz::WriterBuilder;
@@ -74,8 +74,8 @@ pub(super) struct ReadArchive {
 pub(super) fn read(cx: &Cx, path: &Path, named: &ColumnNames, split: Option<&str>) -> Result<ReadArchive> {
     guarded(path, ".npz", || {
         let budget = Budget::of(cx, path, Budget::DEFLATE)?;
-        let file = budget.file(path)?;
-        let mut archive = Packed::new(&file, &budget)
+        let file = File::open(path).map_err(|e| Error::file(path, e))?;
+        let mut archive = Packed::new(BufReader::new(file), &budget)
             .map_err(|e| Error { message: format!("not a .npz file: {}", e.message), ..e })?;
         let alone = archive.names().len() == 1 && archive.names()[0] != "images.npy";
         if alone && named.is_empty() && split.is_none() {
@@ -87,12 +87,15 @@ pub(super) fn read(cx: &Cx, path: &Path, named: &ColumnNames, split: Option<&str
         }
         let Chosen { images, labels, part } = choose(path, archive.names(), named, split)?;
         let own = part.is_none() && labels == "labels";
-        let mut array = |name: &str| Array::read(path, name, archive.read(&format!("{name}.npy"))?, &budget);
+        let mut array = |name: &str| {
+            let stored = archive.read_parted(&format!("{name}.npy"), arrays::header_of)?;
+            Array::read(path, name, stored, &budget)
+        };
         let (labels, images) = (array(&labels)?, array(&images)?);
         let mut raw = arrays::raw(path, images, &labels, &budget)?;
         // It is of the labels that were written with it, and an array of that name may be another's.
         let about = match own && archive.names().iter().any(|name| name == ABOUT) {
-            true => about(path, archive.read(ABOUT)?, &budget).unwrap_or_default(),
+            true => about(path, archive.read_parted(ABOUT, arrays::header_of)?, &budget).unwrap_or_default(),
             false => AboutImages::default(),
         };
         raw.classes = Some(about.classes.clone()).filter(|classes| !classes.is_empty());
@@ -100,8 +103,8 @@ pub(super) fn read(cx: &Cx, path: &Path, named: &ColumnNames, split: Option<&str
     })
 }
 
-fn about(path: &Path, bytes: Vec<u8>, budget: &Budget) -> Option<AboutImages> {
-    let text = Array::read(path, "about", bytes, budget).ok()?.into_bytes();
+fn about(path: &Path, stored: (Vec<u8>, Vec<u8>), budget: &Budget) -> Option<AboutImages> {
+    let text = Array::read(path, "about", stored, budget).ok()?.into_bytes();
     budget.json(&text).ok()?;
     serde_json::from_slice(&text).ok()
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use super::memory::{
-    Memory, StoredPixels, byte_to_float, channels_first, check_brightest, check_floats, check_held, numbered_classes,
+    Memory, StoredPixels, byte_to_float, channels_first, check_brightest, check_floats, check_held, floats_of,
+    numbered_classes, stored_floats,
 };
 use super::{Dataset, Edge};
 use crate::core::python::{Interpreter, Offer, Python};
@@ -82,26 +83,25 @@ fn digest_of(pixels: &[u8], label: i64) -> Digest {
     Digest::of_parts(&[pixels, &label.to_le_bytes()])
 }
 
-fn floats(bytes: &[u8]) -> Vec<f32> {
-    bytes.as_chunks().0.iter().map(|number| f32::from_le_bytes(*number)).collect()
-}
-
 /// The bytes that floats in [0, 1] were made of, if they were.
-fn as_bytes(pixels: &[f32]) -> Option<Vec<u8>> {
-    let byte = |&x: &f32| {
+fn as_bytes(floats: &[u8]) -> Option<Vec<u8>> {
+    let byte = |x: f32| {
         let byte = (x * 255.0).round() as u8;
         (byte_to_float(byte) == x).then_some(byte)
     };
-    pixels.iter().map(byte).collect()
+    floats_of(floats).map(byte).collect()
 }
 
 fn append(all: &mut StoredPixels, more: StoredPixels) {
     match (&mut *all, more) {
         (StoredPixels::Bytes(all), StoredPixels::Bytes(more)) => all.extend(more),
         (StoredPixels::Floats(all), StoredPixels::Floats(more)) => all.extend(more),
-        (StoredPixels::Floats(all), StoredPixels::Bytes(more)) => all.extend(more.into_iter().map(byte_to_float)),
+        (StoredPixels::Floats(all), StoredPixels::Bytes(more)) => {
+            all.extend(stored_floats(more.into_iter().map(byte_to_float)));
+        }
         (StoredPixels::Bytes(bytes), StoredPixels::Floats(more)) => {
-            let floats = bytes.iter().copied().map(byte_to_float).chain(more).collect();
+            let mut floats = stored_floats(bytes.iter().copied().map(byte_to_float));
+            floats.extend(more);
             *all = StoredPixels::Floats(floats);
         }
     }
@@ -154,7 +154,7 @@ pub fn python(cx: &Cx, offer: &Offer, interpreter: &Interpreter, how: PythonData
                 StoredPixels::Bytes(part.pixels)
             }
             false => {
-                let mut floats = floats(&part.pixels);
+                let mut floats = part.pixels;
                 check_floats(&mut floats, each).map_err(|error| of_image(error, &called, begin))?;
                 as_bytes(&floats).map_or(StoredPixels::Floats(floats), StoredPixels::Bytes)
             }
@@ -190,11 +190,11 @@ pub fn python(cx: &Cx, offer: &Offer, interpreter: &Interpreter, how: PythonData
 
 /// The digest of images and of those before them: of their numbers, however they are stored.
 fn chained(before: Digest, pixels: &StoredPixels) -> Digest {
-    let numbers: Vec<u8> = match pixels {
-        StoredPixels::Bytes(bytes) => bytes.iter().flat_map(|byte| byte_to_float(*byte).to_le_bytes()).collect(),
-        StoredPixels::Floats(floats) => floats.iter().flat_map(|x| x.to_le_bytes()).collect(),
+    let numbers: &[u8] = match pixels {
+        StoredPixels::Bytes(bytes) => &stored_floats(bytes.iter().copied().map(byte_to_float)),
+        StoredPixels::Floats(floats) => floats,
     };
-    Digest::of_parts(&[&before.0, &numbers])
+    Digest::of_parts(&[&before.0, numbers])
 }
 
 fn of_image(error: Error, called: &str, begin: usize) -> Error {

@@ -2,7 +2,7 @@
 //! The content decides which one a file is, not its ending.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -222,7 +222,7 @@ pub fn about(cx: &Cx, path: &Path, key: &str) -> Result<Option<String>> {
 }
 
 fn zipped(bytes: &[u8], budget: &Budget) -> Result<Contents> {
-    let mut archive = Packed::new(bytes, budget)?;
+    let mut archive = Packed::new(Cursor::new(bytes), budget)?;
     let names = archive.names().to_vec();
     let root = |part: &str| {
         names
