@@ -1,10 +1,43 @@
 //! SHA-256 digests of files, tensors and values: the identity of what a result was computed from.
 
 use sha2::{Digest as _, Sha256};
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
 use super::{Error, Result, Tensor};
+
+/// Whole numbers, of which every byte says something.
+pub trait WholeNumber: Copy {
+    type Bytes: IntoIterator<Item = u8>;
+
+    fn lowest_first(self) -> Self::Bytes;
+}
+
+impl WholeNumber for u32 {
+    type Bytes = [u8; 4];
+
+    fn lowest_first(self) -> [u8; 4] {
+        self.to_le_bytes()
+    }
+}
+
+impl WholeNumber for i64 {
+    type Bytes = [u8; 8];
+
+    fn lowest_first(self) -> [u8; 8] {
+        self.to_le_bytes()
+    }
+}
+
+/// The bytes of numbers, of each the lowest first.
+pub fn bytes_of<N: WholeNumber>(numbers: &[N]) -> Cow<'_, [u8]> {
+    match cfg!(target_endian = "little") {
+        // SAFETY: whole numbers have no gaps, and the bytes live as long as they do.
+        true => unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast::<u8>(), size_of_val(numbers)) }.into(),
+        false => numbers.iter().flat_map(|number| number.lowest_first()).collect::<Vec<u8>>().into(),
+    }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest(pub [u8; 32]);

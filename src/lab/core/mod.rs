@@ -58,7 +58,7 @@ pub use device::{
     all_finite, cuda_available, cuda_failure, device_name, gpu_driver_is_here, memory_in_use, numbers_of, numerics,
     on_device, resolve_device, same_every_run, set_fast, uploads, wait_for, whole_columns, works_fast,
 };
-pub use digest::Digest;
+pub use digest::{Digest, bytes_of};
 pub use draws::Draws;
 pub use elsewhere::{Elsewhere, answered_elsewhere};
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};

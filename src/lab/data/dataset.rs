@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +13,7 @@ use tch::Device;
 use super::latents::Latents;
 use super::numbering::MAX_CLASSES;
 use super::{Objects, Source};
-use crate::core::{Cautions, Cx, Digest, Error, Result, Tensor, Value, on_device};
+use crate::core::{Cautions, Cx, Digest, Error, Result, Tensor, Value, bytes_of, on_device};
 use crate::render::Mesh;
 
 /// Floats that are read at once, at most: 2 GiB.
@@ -202,8 +203,6 @@ impl Dataset {
 
     /// The digest follows from what the set holds, not from how it was put together: `take(5).take(3)` is `take(3)`.
     fn identified(mut self) -> Self {
-        let rows: Vec<u8> = self.rows.iter().flat_map(|row| row.to_le_bytes()).collect();
-        let labels: Vec<u8> = self.labels.iter().flat_map(|label| label.to_le_bytes()).collect();
         let changes: Vec<String> = self.preprocessing.iter().map(Preprocessing::identity).collect();
         let kind = format!(
             "{} [{}] {}",
@@ -211,6 +210,7 @@ impl Dataset {
             changes.join(", "),
             self.classes.iter().map(|name| name.replace('\n', "\\n")).collect::<Vec<_>>().join("\n")
         );
+        let (rows, labels) = (bytes_of(&self.rows), bytes_of(&self.labels));
         self.digest = Digest::of_parts(&[&self.of_source.0, &rows, &labels, kind.as_bytes()]);
         self
     }
@@ -348,17 +348,33 @@ impl Dataset {
 
     /// That number of every image, whatever is made of its pixels as it is read.
     pub fn likenesses(&self) -> Arc<[u64]> {
+        let Ok(numbers) = self.likenesses_unless(&|| Ok::<_, Infallible>(()));
+        numbers
+    }
+
+    /// The same, unless `stopped` has an error to say in between.
+    fn likenesses_unless<E>(
+        &self,
+        stopped: &dyn Fn() -> std::result::Result<(), E>,
+    ) -> std::result::Result<Arc<[u64]>, E> {
         /// Sets whose numbers are kept.
         const KEPT: usize = 8;
+        const TOGETHER: usize = 256;
         static KNOWN: Mutex<VecDeque<(Digest, Arc<[u64]>)>> = Mutex::new(VecDeque::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, numbers)) = known.iter().find(|(digest, _)| *digest == self.digest) {
-            return numbers.clone();
+            return Ok(numbers.clone());
         }
-        let numbers: Arc<[u64]> = (0..self.len()).map(|row| self.likeness(row)).collect();
+        let likeness = |row: usize| {
+            if row.is_multiple_of(TOGETHER) {
+                stopped()?;
+            }
+            Ok(self.likeness(row))
+        };
+        let numbers = (0..self.len()).map(likeness).collect::<std::result::Result<Arc<[u64]>, E>>()?;
         known.truncate(KEPT - 1);
         known.push_front((self.digest, numbers.clone()));
-        numbers
+        Ok(numbers)
     }
 
     pub(super) fn likeness_of_object(&self, row: usize) -> Option<u64> {
@@ -455,11 +471,11 @@ impl Dataset {
     /// or of one array as these are stored.
     pub fn first_alike(&self, cx: &Cx) -> Result<Vec<usize>> {
         const TOGETHER: usize = 256;
-        let rows: Vec<usize> = (0..self.len()).collect();
-        let mut alike: Vec<u64> = Vec::with_capacity(self.len());
-        if self.source.compares_stored() {
-            alike.extend(rows.iter().map(|row| self.likeness(*row)));
+        let alike: Arc<[u64]> = if self.source.compares_stored() {
+            self.likenesses_unless(&|| cx.check())?
         } else {
+            let rows: Vec<usize> = (0..self.len()).collect();
+            let mut alike = Vec::with_capacity(self.len());
             let task = cx.progress("images compared", Some(self.len() as u64));
             for some in rows.chunks(TOGETHER) {
                 cx.check()?;
@@ -472,9 +488,10 @@ impl Dataset {
                 }));
                 task.advance(some.len() as u64);
             }
-        }
+            alike.into()
+        };
         let mut first = HashMap::new();
-        Ok(alike.into_iter().enumerate().map(|(row, alike)| *first.entry(alike).or_insert(row)).collect())
+        Ok(alike.iter().enumerate().map(|(row, alike)| *first.entry(*alike).or_insert(row)).collect())
     }
 
     /// How many of the images are no copies of others.
@@ -812,5 +829,26 @@ fn grey(rgb: &[f32], out: &mut [f32]) {
     let plane = out.len();
     for (i, pixel) in out.iter_mut().enumerate() {
         *pixel = 0.299 * rgb[i] + 0.587 * rgb[plane + i] + 0.114 * rgb[2 * plane + i];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::Quiet;
+
+    #[test]
+    fn copies_are_looked_for_once_and_until_told_to_stop() -> Result<()> {
+        let images = Tensor::from_slice(&[0u8, 255, 0, 128]).reshape([4, 1, 1, 1]);
+        let set = super::super::from_tensor(&images, vec![0; 4], None, false)?;
+        let cx = Cx::new(Box::new(Quiet));
+        cx.stop_after(Some(0));
+        assert!(set.first_alike(&cx).is_err_and(|error| error.is_interrupted()));
+        let cx = Cx::new(Box::new(Quiet));
+        assert_eq!(set.first_alike(&cx)?, [0, 1, 0, 3]);
+        let polls = cx.polls();
+        assert_eq!(set.first_alike(&cx)?, [0, 1, 0, 3]);
+        assert_eq!(cx.polls(), polls, "the numbers are known");
+        Ok(())
     }
 }
