@@ -697,7 +697,7 @@ fn batches_are_thought_about_as_a_whole() {
         evaluate(text);
         so_far() - before
     };
-    let model = "let ds = data::glyphs(#{ n: 2000, size: 8, seed: 1 });
+    let model = "let ds = data::glyphs(#{ n: 2000, size: 16, seed: 1 });
                  let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });";
     let examined = "examine(f, ds, #{ space: space::noise(0.1), search: search::sweep(), seed: 1 })";
     let more = sleeps(&format!("{model} {examined}")) - sleeps(model);
