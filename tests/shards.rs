@@ -109,6 +109,16 @@ const ASKS: &str = r#"
     #{ asked: examine(f, ds, #{ space: space::rotate(20), search: search::random(#{ questions: arg("questions", 3) }), batch: 4 }) }
 "#;
 
+#[test]
+fn what_lies_beside_the_script_is_read_where_shards_are_put_together() {
+    let bench = Bench::new(&format!("let rows = data::csv(\"beside.csv\");{ASKS} + #{{ rows: rows.len() }}"));
+    std::fs::write(bench.at("beside.csv"), "a\n1\n2\n").expect("a table");
+    bench.run("run script.rhai --devices cpu,cpu --out many");
+    let results = std::fs::read_to_string(bench.at("many/results.json")).expect("results");
+    let json: serde_json::Value = serde_json::from_str(&results).expect("JSON");
+    assert_eq!(json["rows"], 2);
+}
+
 /// A run on three devices that goes on until all of its shards have examined something.
 fn on_three_devices(bench: &Bench, out: &str) -> std::process::Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
@@ -368,10 +378,9 @@ fn what_is_submitted_says_what_is_run() {
     }
     bench.run("submit --parallel script.rhai --shards 2 --fast --memory 900MB --allow-net --out words");
     let text = std::fs::read_to_string(bench.at("words/parallel.sh")).expect("what is submitted");
-    assert!(
-        text.contains("--allow-net --fast --memory=900MB") && text.contains("merging --allow-net --fast"),
-        "{text}"
-    );
+    // What puts shards together reads what lies beside the script.
+    let merge = text.lines().find(|line| line.contains("merging --allow-net --allow-read=")).expect("a merge");
+    assert!(text.contains("--allow-net --fast --memory=900MB") && merge.ends_with(" --fast"), "{text}");
     for (words, wanted) in [
         ("submit --slurm=x script.rhai --shards 4", "--slurm takes no value"),
         ("submit --slurm script.rhai --shards 4 --json", "--json has no place here"),

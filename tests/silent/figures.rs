@@ -11,10 +11,10 @@ fn a_curve_in_db_says_how_many_images_are_not_changed() {
         let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });
         let of = |search| tolerance::measure(f, ds, #{ space: space::pixels("l2", #{ bounds: [0, 1] }), search: search, levels: [0.3, 0.6] });
         let curves = #{ least: of.call(search::fmn()), worst: of.call(search::bim(#{ steps: 10, step: 0.2 })) };
-        let told = |figure| figure.cautions.filter(|it| it.contains("stands where images do that are changed there"));
+        let told = |figure| figure.cautions.filter(|it| it.contains("stands where the images are that a search changed"));
         let said = told.call(plot::tolerance(curves));
         #{
-            least: said.len() == 1 && said[0].contains("of least up to"),
+            least: said.len() == 1 && said[0].contains("% of those of least were not changed"),
             levels: told.call(plot::tolerance(curves, #{ axis: "level" })) == [],
         }"#,
     );
