@@ -700,7 +700,8 @@ fn batches_are_thought_about_as_a_whole() {
     let model = "let ds = data::glyphs(#{ n: 2000, size: 16, seed: 1 });
                  let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });";
     let examined = "examine(f, ds, #{ space: space::noise(0.1), search: search::sweep(), seed: 1 })";
-    let more = sleeps(&format!("{model} {examined}")) - sleeps(model);
+    // Busy cores add some.
+    let more = (0..3).map(|_| sleeps(&format!("{model} {examined}")) - sleeps(model)).min().unwrap();
     assert!(more < 1000, "{more} sleeps for 2000 images");
 }
 

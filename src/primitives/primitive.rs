@@ -86,7 +86,7 @@ impl Primitive {
     fn made(&self, args: &Args, value: Value) -> Result<Value> {
         let Value::Object(object) = &value else { return Ok(value) };
         let learned = args.seeded.is_some() || args.given.values().any(Value::is_made);
-        if !learned || object.made_by().is_some() {
+        if !learned || object.is_made() {
             return Ok(value);
         }
         let (given, seed) = (args.digest(self.options)?, args.seeded.unwrap_or_default().to_le_bytes());

@@ -16,6 +16,8 @@ use crate::core::broker::Broker;
 use crate::core::permissions::{KernelLimits, Permissions, holds_home, note_held};
 use crate::core::{Cx, Error, Result};
 
+pub use places::open as readable_in;
+
 pub use flags::{FLAGS, Flags, configuration, named};
 
 /// What is to be held.

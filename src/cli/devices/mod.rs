@@ -13,6 +13,7 @@ use super::{CommandFailure, CommandOutcome, read_script, run};
 use crate::core::record::{Manifest, Record, nothing_begun};
 use crate::core::{Error, Result, Shard, memory, works_fast};
 use crate::page::quoted;
+use crate::sandbox::readable_in;
 
 /// A GPU hides the others by this variable, so that every process has a `cuda:0` and all of them record the same device.
 const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
@@ -256,7 +257,7 @@ fn merged(
     command.arg("merge").args(folders).arg("--out").arg(out).args(options.flags.words());
     // What it runs is a copy of the script, which may read what lies beside the script itself.
     let script = std::path::absolute(options.script.as_deref().unwrap_or_default()).ok();
-    let beside = script.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+    let beside = script.as_deref().and_then(Path::parent).map(readable_in).unwrap_or_default();
     command.args(options.named.iter().chain(&beside).map(|path| format!("--allow-read={}", path.display())));
     command.args(of_memory(memory::share_of_budget(1)?));
     command.args(options.json.then_some("--json")).args(works_fast().then_some("--fast"));

@@ -6,6 +6,7 @@ use super::run_options::{RunOptions, of_memory};
 use super::{CommandOutcome, run};
 use crate::core::{Error, Result, Shard, at_home, data_folder, memory, works_fast};
 use crate::page::quoted;
+use crate::sandbox::readable_in;
 
 /// An engine and how it is told.
 struct Engine {
@@ -139,11 +140,11 @@ fn filled(
     let command: Vec<String> = command.iter().map(|word| quoted(word)).collect();
     // What puts shards together runs a copy of the script, which may read what lies beside the script itself.
     let beside = match Path::new(script).parent() {
-        Some(folder) if engine.elsewhere => folder.to_path_buf(),
-        _ => absolute(Path::new(script))?.parent().unwrap_or(Path::new("/")).to_path_buf(),
+        Some(folder) if engine.elsewhere && folder.as_os_str().is_empty() => vec![PathBuf::from(".")],
+        Some(folder) if engine.elsewhere => vec![folder.to_path_buf()],
+        _ => absolute(Path::new(script))?.parent().map(readable_in).unwrap_or_default(),
     };
-    let beside = if beside.as_os_str().is_empty() { PathBuf::from(".") } else { beside };
-    let named = options.named.iter().chain([&beside]).map(|path| format!("--allow-read={}", path.display()));
+    let named = options.named.iter().chain(&beside).map(|path| format!("--allow-read={}", path.display()));
     let allowed: Vec<String> =
         options.flags.words().into_iter().chain(named).chain(works_fast().then(|| "--fast".into())).collect();
     let allowed: String = allowed.iter().map(|word| format!(" {}", quoted(word))).collect();

@@ -99,6 +99,11 @@ pub trait Object: Any {
         None
     }
 
+    /// Whether there is such a call.
+    fn is_made(&self) -> bool {
+        self.made_by().is_some()
+    }
+
     /// The same, made by a call; `None` of what goes by its digest.
     fn as_made_by(&self, _call: Digest) -> Option<Rc<dyn Object>> {
         None
@@ -267,7 +272,7 @@ impl Value {
     /// Whether a call that is known made it, or what it holds.
     pub fn is_made(&self) -> bool {
         match self {
-            Self::Object(object) => object.made_by().is_some(),
+            Self::Object(object) => object.is_made(),
             Self::Array(values) => values.iter().any(Self::is_made),
             Self::Map(map) => map.values().any(Self::is_made),
             _ => false,

@@ -89,7 +89,7 @@ impl Source for Memory {
         [self.stored[0], self.window.height, self.window.width]
     }
 
-    fn in_memory(&self) -> bool {
+    fn reads_as_stored(&self) -> bool {
         true
     }
 

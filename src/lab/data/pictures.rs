@@ -142,6 +142,10 @@ impl<F: PictureFiles> Source for Pictures<F> {
         [3, self.side[0], self.side[1]]
     }
 
+    fn reads_as_stored(&self) -> bool {
+        self.view.resize.is_none()
+    }
+
     fn compares_stored(&self) -> bool {
         true
     }

@@ -35,8 +35,8 @@ pub trait Source: Send + Sync {
         false
     }
 
-    /// Whether images lie in memory as they are read.
-    fn in_memory(&self) -> bool {
+    /// Whether pixels are read as they are stored, and not at another size.
+    fn reads_as_stored(&self) -> bool {
         false
     }
 

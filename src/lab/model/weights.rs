@@ -119,7 +119,7 @@ fn safetensors(bytes: &[u8], budget: &Budget) -> Result<Weights> {
                     "tensor {:?} has numbers of the type {dtype}, which is not read",
                     cut(name, 60)
                 ))
-                .hint("8-bit weights have scales of their own: save the model as float32 in PyTorch"));
+                .hint("save the model as float32 in PyTorch: numbers of few bits have scales of their own"));
             }
             _ => return Err(broken(format!("tensor {name:?} has the type {dtype:?}"))),
         };
@@ -579,7 +579,6 @@ mod tests {
         assert!(error.is_some_and(|error| error.message.contains("that it is the negative")));
     }
 
-    // torch.save(torch.nn.Linear(2, 1), path): a whole module, whose class would have to be run.
     #[test]
     fn numbers_of_types_that_are_not_read_are_no_damage() {
         let eight_bits = br#"{"weight":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}}"#;
@@ -594,6 +593,7 @@ mod tests {
         assert!(error.is_some_and(|error| error.contains("a type that is not read, as torch.storage.UntypedStorage")));
     }
 
+    // torch.save(torch.nn.Linear(2, 1), path): a whole module, whose class would have to be run.
     #[test]
     fn a_pickled_module_is_refused_by_name() {
         let error = parse(include_bytes!("testdata/whole_module.pt")).err();

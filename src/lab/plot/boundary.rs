@@ -38,7 +38,7 @@ pub fn boundary(of: &Boundary) -> Result<Figure> {
         y: of.values[1].clone(),
         holds: of.above(),
     }));
-    let asked = if of.chosen { " (where the search chose to ask)" } else { "" };
+    let asked = if of.chosen { " (some where the search chose to ask)" } else { "" };
     for (label, wrong) in [("answered rightly", false), ("answered wrongly", true)] {
         let (x, y): (Vec<f64>, Vec<f64>) =
             of.asked.iter().filter(|own| own.2 == wrong).map(|own| (own.0, own.1)).unzip();

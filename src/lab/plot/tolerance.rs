@@ -91,7 +91,7 @@ fn unchanged(curves: &[(String, &Curve)]) -> Cautions {
         if most > TOLD {
             cautions.add(format!(
                 "in dB a point stands where the images are that a search changed, and up to {1}% of those of {0} were not changed; `axis: \"level\"` sets searches side by side",
-                if name.is_empty() { "these" } else { name },
+                if name.is_empty() { "this curve" } else { name },
                 significant(100.0 * most, 2)
             ));
         }

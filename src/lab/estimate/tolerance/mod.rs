@@ -423,6 +423,10 @@ impl Object for Curve {
         Digest::of_parts(&[&self.digest.0, self.settings.identity().as_bytes()])
     }
 
+    fn is_made(&self) -> bool {
+        true
+    }
+
     fn made_by(&self) -> Option<Digest> {
         Some(Digest::of_parts(&[b"curve", &self.made_by.0, self.settings.identity().as_bytes()]))
     }

@@ -159,6 +159,10 @@ impl Object for Transcript {
         }
     }
 
+    fn is_made(&self) -> bool {
+        true
+    }
+
     /// What was asked and of which images, without the answers, whose last digits are a device's own.
     fn made_by(&self) -> Option<Digest> {
         let of = &self.of;
