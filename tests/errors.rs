@@ -146,6 +146,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("data::glyphs(#{ n: 3, sise: 20 })", "sise", &["did you mean `size`?"]),
     ("data::glyphs(#{ position: \"tours\" })", "\"tours\"", &["did you mean `torus`?"]),
     ("ds.take(\"one\")", "\"one\"", &["`n` must be an int"]),
+    ("robustness::weaknesses(ds)", "ds", &["`transcript` must be a Transcript", "comes from examine"]),
     ("risk::bernstein(10, n + n, \"x\", 1.5)", "\"x\"", &["`delta` must be a number"]),
 ];
 

@@ -66,6 +66,19 @@ fn boxes(svg: &str, colour: Rgb) -> usize {
     svg.lines().filter(|line| line.starts_with("<rect") && line.contains(&fill)).count()
 }
 
+/// What fills a stroke takes longer with the square of its crossings.
+#[test]
+fn lines_whose_points_are_in_no_order_are_drawn_in_pieces() {
+    let place = |i: usize, by: f64| (i as f64 * by).fract();
+    let (x, y): (Vec<f64>, Vec<f64>) = (0..9000).map(|i| (place(i, 0.618_033_9), place(i, 0.414_213_5))).unzip();
+    let panel = Panel { layers: vec![Layer::Series(Series::line("", x, y))], ..Panel::default() };
+    let svg = Figure::new(panel).expect("drawable").svg().expect("an SVG");
+    let pieces = polylines(&svg, SERIES[0]);
+    assert!(pieces.iter().all(|points| *points <= 4000), "{pieces:?}");
+    // Each begins where the one before it ended.
+    assert_eq!(pieces.iter().sum::<usize>() - (pieces.len() - 1), 9000, "{pieces:?}");
+}
+
 #[test]
 fn data_keeps_every_digit() {
     let (x, y) = ([1.0, 0.1 + 0.2, 1e-300], [f64::NAN, 1.0 / 3.0, f64::INFINITY]);

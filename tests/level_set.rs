@@ -172,6 +172,33 @@ fn a_line_is_of_questions_that_may_say_so() {
     assert!(plane(kinds).contains("has no range of numbers"));
 }
 
+/// The figure shades the side on which the model is wrong, and says of marks whether a search chose them.
+#[test]
+fn a_figure_of_the_boundary_tells_its_sides() {
+    for (search, chosen) in
+        [("search::straddle(#{ questions: 40 })", true), ("search::random(#{ questions: 40 })", false)]
+    {
+        let text = format!(
+            "{PLANE} let b = bounded.call(disc, {search}, 1); #{{ figure: plot::boundary(b), wrong: b.wrong }}"
+        );
+        let mut session = Session::new(Rc::new(Cx::default()));
+        let told = session.run(std::path::Path::new("plane.rhai"), &text);
+        let told = told.unwrap_or_else(|error| panic!("{}", error.render(false))).json();
+        let layers = told["figure"]["panels"][0]["layers"].as_array().expect("layers");
+        let shade = layers.iter().find(|layer| layer["kind"] == "shade").expect("a shade");
+        assert_eq!(shade["label"], "wrong more often than in 50%");
+        for (i, row) in told["wrong"].as_array().expect("rows").iter().enumerate() {
+            for (j, share) in row.as_array().expect("shares").iter().enumerate() {
+                assert_eq!(shade["holds"][i][j], share.as_f64().expect("a share") > 0.5, "{i} {j}");
+            }
+        }
+        let marks = layers.iter().filter(|layer| layer["kind"] == "scatter");
+        let said: Vec<bool> =
+            marks.map(|layer| layer["label"].to_string().contains("the search chose to ask")).collect();
+        assert!(!said.is_empty() && said.iter().all(|said| *said == chosen), "{said:?}");
+    }
+}
+
 /// Of several objects with lines of their own the share is theirs, and between the lines it is neither.
 #[test]
 fn shares_of_several_objects_are_means_over_them() {

@@ -117,6 +117,23 @@ fn what_lies_beside_the_script_is_read_where_shards_are_put_together() {
     let results = std::fs::read_to_string(bench.at("many/results.json")).expect("results");
     let json: serde_json::Value = serde_json::from_str(&results).expect("JSON");
     assert_eq!(json["rows"], 2);
+    // Of the home folder scripts read no hidden files, and so does what puts shards together.
+    std::fs::create_dir(bench.at(".hidden")).expect("a folder");
+    std::fs::write(bench.at(".hidden/keys.csv"), "a\n1\n").expect("a table");
+    let reads =
+        |path: &str| std::fs::write(bench.at("script.rhai"), format!("let rows = data::csv(\"{path}\");{ASKS}"));
+    let merge = |folder: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
+        command.args(["submit", "--parallel", "script.rhai", "--shards", "2", "--out", folder]);
+        let done = command.current_dir(bench.folder.path()).env("HOME", bench.folder.path()).status().expect("viva");
+        assert!(done.success());
+        std::fs::read_to_string(bench.at(folder).join("parallel.sh")).expect("what is submitted")
+    };
+    reads("beside.csv").expect("a script");
+    let told = merge("sent");
+    assert!(told.contains("beside.csv") && !told.contains(".hidden"), "{told}");
+    let whole = format!("--allow-read={}", bench.folder.path().display());
+    assert!(!told.split_whitespace().any(|word| word == whole), "{told}");
 }
 
 /// A run on three devices that goes on until all of its shards have examined something.

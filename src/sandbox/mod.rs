@@ -16,9 +16,8 @@ use crate::core::broker::Broker;
 use crate::core::permissions::{KernelLimits, Permissions, holds_home, note_held};
 use crate::core::{Cx, Error, Result};
 
-pub use places::open as readable_in;
-
 pub use flags::{FLAGS, Flags, configuration, named};
+pub use places::readable_in;
 
 /// What is to be held.
 pub struct Confinement<'a> {
@@ -62,7 +61,7 @@ impl Sandbox {
 pub fn hold(wanted: Confinement) -> Result<Sandbox> {
     let data = crate::core::data_folder();
     let mut read = wanted.read.clone();
-    read.extend(wanted.home.into_iter().flat_map(places::open));
+    read.extend(wanted.home.into_iter().flat_map(readable_in));
     read.extend(data.iter().cloned().chain(configuration()));
     read.extend(data.iter().flat_map(|folder| places::links(folder)));
     let permissions = wanted.flags.permissions(&read);
@@ -105,7 +104,7 @@ fn by_kernel(permissions: &Permissions, wanted: Confinement) -> Result<(KernelLi
     // Who is asked at the terminal may answer with any path, and the kernel's rules only get narrower.
     let read = permissions.read.as_ref().filter(|_| !wanted.asks).map(|read| {
         let own =
-            [places::to_read(&permissions.run, wanted.flags.programs(), permissions.net), places::open(wanted.folder)];
+            [places::to_read(&permissions.run, wanted.flags.programs(), permissions.net), readable_in(wanted.folder)];
         [read.clone(), own.concat()].concat()
     });
     let landlock =

@@ -171,7 +171,7 @@ pub fn of_threads(run: &Programs) -> Vec<&'static str> {
 }
 
 /// A folder to read with all that lies below; of the home folder all but hidden names, of folders above it nothing.
-pub fn open(folder: &Path) -> Vec<PathBuf> {
+pub fn readable_in(folder: &Path) -> Vec<PathBuf> {
     if !holds_home(folder) {
         return vec![folder.to_path_buf()];
     }

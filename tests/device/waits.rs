@@ -189,6 +189,13 @@ const BUDGETS: &[Budget] = &[
         waits: 1.0,
     },
     Budget {
+        name: "Dataset.nearest, an image",
+        script: "glyphs.take(SIZE).nearest(glyphs)",
+        sizes: [8, 56],
+        steps: Some(1.0),
+        waits: 0.0,
+    },
+    Budget {
         name: "search::nearest, a batch",
         script: "examine(s, wide.take(SIZE), #{ space: space::translate(2), search: search::nearest(), batch: 64, seed: 1 })",
         sizes: [8, 64],

@@ -11,6 +11,47 @@ const SETTINGS: &str = r#"
     let told = |result, words| result.cautions.some(|said| said.contains(words));
 "#;
 
+/// A model and what says the same with other digits: neither takes larger changes.
+#[test]
+fn sizes_that_rounding_parts_are_the_same() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
+        let of = |m| examine(m, ds, #{ space: space::pixels("l2"), search: search::deepfool(), seed: 1 });
+        let c = tolerance::compare_changes(of.call(f), of.call(f.averaged(#{ draws: 2, seed: 1 })));
+        #{ none: c.larger == 0, all: c.decided == c.seeds && c.seeds > 20 }"#,
+    );
+}
+
+/// Windows of the same pictures are not independent of each other, though no two are copies.
+#[test]
+fn parts_of_the_same_pictures_are_told() {
+    truths(
+        r#"
+        let picture = |seed| tensor::uniform([1600], #{ seed: seed }).reshape([40, 40]);
+        let window = |of, y, x| {
+            let rows = []; let columns = [];
+            for i in 0..24 { rows.push(y + i); columns.push(x + i); }
+            of.pick(rows).transpose().pick(columns).transpose().reshape([1, 1, 24, 24])
+        };
+        let f = model::from(|x| tensor::zeros([x.len(), 2]), #{ classes: 2 });
+        let told = |windows| {
+            let ds = data::from(tensor::concat(windows), windows.map(|one| 0), #{ classes: ["a", "b"] });
+            let t = examine(f, ds, #{ space: space::rotate(5), search: search::random(#{ questions: 1 }), seed: 1 });
+            t.cautions.filter(|it| it.contains("30 of the 30 images of from show parts of the same pictures")).len()
+        };
+        let tiles = []; let apart = [];
+        for i in 0..10 {
+            for k in 0..3 {
+                tiles.push(window.call(picture.call(i), 2 * k, 3 * k));
+                apart.push(window.call(picture.call(100 + 10 * i + k), 2 * k, 3 * k));
+            }
+        }
+        #{ tiles: told.call(tiles) == 1, apart: told.call(apart) == 0 }"#,
+    );
+}
+
 #[test]
 fn what_never_varied_is_not_known_exactly() {
     truths(&format!(

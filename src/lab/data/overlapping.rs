@@ -28,16 +28,14 @@ const REPEATED: f64 = 0.25;
 /// Overlaps of a smaller share of an image are not looked at.
 const OVERLAP: f64 = 0.5;
 
-/// One number for each pixel.
-struct Seen {
-    pixels: Vec<u32>,
-}
+/// An image as one number for each pixel.
+type Pixels = Vec<u32>;
 
-/// The share of images that overlap others, and of how many that were looked at.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Overlapping {
-    pub images: usize,
-    pub of: usize,
+/// How many images overlap others, of how many that were looked at.
+#[derive(Clone, Copy)]
+struct Overlapping {
+    images: usize,
+    of: usize,
 }
 
 impl Dataset {
@@ -73,7 +71,7 @@ impl Dataset {
         }
         let of = self.len().min(PIXELS / (height * width));
         let mut pixels = vec![0.0f32; channels * height * width];
-        let mut all = Vec::with_capacity(of);
+        let mut all: Vec<Pixels> = Vec::with_capacity(of);
         for &row in &self.rows[..of] {
             self.source.read(row as usize, &mut pixels).ok()?;
             let area = height * width;
@@ -81,14 +79,14 @@ impl Dataset {
                 (0..channels)
                     .fold(0u32, |sum, c| sum.wrapping_mul(0x9e37_79b1) ^ pixels[c * area + i].to_bits().rotate_left(7))
             };
-            all.push(Seen { pixels: (0..area).map(one).collect() });
+            all.push((0..area).map(one).collect());
         }
         Some(Overlapping { images: moved_copies(&all, [height, width]).len(), of })
     }
 }
 
 /// The images that hold a part of another one at another place.
-fn moved_copies(all: &[Seen], [height, width]: [usize; 2]) -> BTreeSet<usize> {
+fn moved_copies(all: &[Pixels], [height, width]: [usize; 2]) -> BTreeSet<usize> {
     let mut places: HashMap<u64, Vec<(usize, usize)>> = HashMap::new();
     for (image, seen) in all.iter().enumerate() {
         for (number, place) in anchors(seen, [height, width]) {
@@ -116,7 +114,7 @@ fn moved_copies(all: &[Seen], [height, width]: [usize; 2]) -> BTreeSet<usize> {
 }
 
 /// Whether `b` is `a` moved by so many rows and columns, as far as both are seen.
-fn overlap(a: &Seen, b: &Seen, [height, width]: [usize; 2], [down, right]: [i64; 2]) -> bool {
+fn overlap(a: &[u32], b: &[u32], [height, width]: [usize; 2], [down, right]: [i64; 2]) -> bool {
     let both = |side: usize, by: i64| (by.max(0) as usize, (side as i64 + by.min(0)).max(0) as usize);
     let ((top, bottom), (left, end)) = (both(height, down), both(width, right));
     let (rows, columns) = (bottom.saturating_sub(top), end.saturating_sub(left));
@@ -125,30 +123,30 @@ fn overlap(a: &Seen, b: &Seen, [height, width]: [usize; 2], [down, right]: [i64;
     }
     let (mut across, mut along, mut repeated) = (0, 0, 0);
     for y in top..bottom {
-        let own = &b.pixels[y * width..][left..end];
+        let own = &b[y * width..][left..end];
         let theirs = (y as i64 - down) as usize * width + (left as i64 - right) as usize;
-        if own != &a.pixels[theirs..theirs + columns] {
+        if own != &a[theirs..theirs + columns] {
             return false;
         }
         across += own.windows(2).filter(|pair| pair[0] != pair[1]).count();
         if y > top {
-            along += own.iter().zip(&b.pixels[(y - 1) * width + left..]).filter(|(a, b)| a != b).count();
+            along += own.iter().zip(&b[(y - 1) * width + left..]).filter(|(a, b)| a != b).count();
         }
         // A ground that repeats itself is the same there in any two images.
-        repeated += own.iter().zip(&b.pixels[theirs..]).filter(|(a, b)| a == b).count();
+        repeated += own.iter().zip(&b[theirs..]).filter(|(a, b)| a == b).count();
     }
     let all = (rows * columns) as f64;
     across as f64 >= TEXTURE * all && along as f64 >= TEXTURE * all && (repeated as f64) < REPEATED * all
 }
 
 /// The blocks with the least numbers among those of something, each with its place.
-fn anchors(seen: &Seen, [height, width]: [usize; 2]) -> Vec<(u64, usize)> {
+fn anchors(seen: &[u32], [height, width]: [usize; 2]) -> Vec<(u64, usize)> {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let (down, across) = (height - BLOCK + 1, width - BLOCK + 1);
     // Sums along rows first, then down the columns.
     let mut rows = Vec::with_capacity(height * across);
-    for (y, line) in seen.pixels.chunks_exact(width).enumerate() {
-        let above = &seen.pixels[y.saturating_sub(1) * width..][..width];
+    for (y, line) in seen.chunks_exact(width).enumerate() {
+        let above = &seen[y.saturating_sub(1) * width..][..width];
         for (block, above) in line.windows(BLOCK).zip(above.windows(BLOCK)) {
             let number = block.iter().fold(0u64, |sum, &x| sum.wrapping_mul(FACTOR).wrapping_add(u64::from(x) + 1));
             let changes = block.windows(2).filter(|pair| pair[0] != pair[1]).count();
@@ -186,8 +184,8 @@ mod tests {
 
     const SIDE: usize = 20;
 
-    fn window(of: &[u32], width: usize, [y, x]: [usize; 2]) -> Seen {
-        Seen { pixels: (0..SIDE * SIDE).map(|i| of[(y + i / SIDE) * width + x + i % SIDE]).collect() }
+    fn window(of: &[u32], width: usize, [y, x]: [usize; 2]) -> Pixels {
+        (0..SIDE * SIDE).map(|i| of[(y + i / SIDE) * width + x + i % SIDE]).collect()
     }
 
     fn picture(seed: u64, side: usize) -> Vec<u32> {
@@ -204,7 +202,7 @@ mod tests {
         }
         // Few blocks stand for an image, so that not all are found.
         assert!(moved_copies(&all, [SIDE; 2]).len() >= 15);
-        let apart: Vec<Seen> = (0..200).map(|seed| window(&picture(seed, SIDE), SIDE, [0, 0])).collect();
+        let apart: Vec<Pixels> = (0..200).map(|seed| window(&picture(seed, SIDE), SIDE, [0, 0])).collect();
         assert!(moved_copies(&apart, [SIDE; 2]).is_empty());
     }
 
@@ -219,10 +217,10 @@ mod tests {
             for (i, x) in thing.iter().enumerate() {
                 pixels[(top + i / BLOCK) * SIDE + left + i % BLOCK] = *x;
             }
-            Seen { pixels }
+            pixels
         };
         for ground in grounds {
-            let all: Vec<Seen> =
+            let all: Vec<Pixels> =
                 (0..12).flat_map(|y| (0..12).map(move |x| [y, x])).map(|at| placed(ground, at)).collect();
             assert!(moved_copies(&all, [SIDE; 2]).is_empty());
         }
