@@ -42,7 +42,7 @@ pub fn check_cell(session: &Session, ast: &AST, text: &str) -> Vec<Finding> {
     for (name, params, _) in brought.iter().filter(|(.., free)| *free) {
         takes.entry(name.clone()).or_default().insert(*params);
     }
-    let known: BTreeSet<String> = brought.into_iter().map(|(name, ..)| name).collect();
+    let known: BTreeSet<String> = brought.into_iter().filter(|(.., free)| *free).map(|(name, ..)| name).collect();
     let mut signatures: BTreeMap<String, Vec<Vec<&str>>> = BTreeMap::new();
     for function in ast.iter_functions().filter(|function| !known.contains(function.name)) {
         signatures.entry(function.name.into()).or_default().push(function.params.clone());
@@ -380,6 +380,9 @@ fn check_call(call: &FnCallExpr, position: Position, script: &Script) -> Option<
     }
     if let Some(hint) = super::borrowed_names::in_function(name, &[]) {
         return function(format!("there is no function `{name}`; {hint}"));
+    }
+    if let Some(full) = PRIMITIVES.iter().find(|p| p.namespace().is_some() && p.name() == name) {
+        return function(format!("there is no function `{name}`; did you mean `{}`?", full.path));
     }
     let near = nearest(name, script.own.iter().map(String::as_str))
         .map_or(String::new(), |n| format!("; did you mean `{n}`?"));

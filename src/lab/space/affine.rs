@@ -5,20 +5,8 @@ use tch::Kind;
 
 use super::Space;
 use super::factor::{Domain, Factor, Factored, Originals};
+use super::interpolation::{Fill, bilinear, by_pixel};
 use crate::core::{Cx, Error, Result, Tensor, on_device};
-
-/// What stands beyond the border.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Fill {
-    /// Pixels of this value.
-    Value(f64),
-    /// The nearest pixel of the border.
-    Edge,
-    /// The image once more, mirrored.
-    Reflect,
-    /// The image once more.
-    Wrap,
-}
 
 /// What a rotation leaves in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,17 +14,6 @@ pub enum About {
     Centre,
     /// The middle of the pixel in the upper left corner, as in the published code of Galloway et al. (2018).
     Corner,
-}
-
-impl Fill {
-    fn describe(self) -> String {
-        match self {
-            Self::Value(x) => format!("{x:?}"),
-            Self::Edge => "\"edge\"".into(),
-            Self::Reflect => "\"reflect\"".into(),
-            Self::Wrap => "\"wrap\"".into(),
-        }
-    }
 }
 
 /// First a rotation by `angle` degrees, counter-clockwise where positive, then a shift by `dy` pixels down and `dx` to the right.
@@ -197,6 +174,14 @@ impl Factored for Affine {
             let (y0, x0) = (-dy - centre[0], -dx - centre[1]);
             sources.extend([cos, sin, centre[0] + cos * y0 + sin * x0, -sin, cos, centre[1] - sin * y0 + cos * x0]);
         }
+        let at = |image: usize, y: usize, x: usize| {
+            let place = |[a, b, c]: [f64; 3]| a * y as f64 + b * x as f64 + c;
+            let of = &sources[6 * image..][..6];
+            [place([of[0], of[1], of[2]]), place([of[3], of[4], of[5]])]
+        };
+        if let Some(drawn) = by_pixel(images, of.rows, self.fill, at)? {
+            return Ok(drawn);
+        }
         let device = images.device();
         let sources = on_device(&Tensor::f_from_slice(&sources)?.f_reshape([-1, 6, 1, 1])?, device)?;
         let part = |place: i64| sources.f_select(1, place);
@@ -207,49 +192,6 @@ impl Factored for Affine {
         let along = |a: i64| -> Result<Tensor> {
             Ok(part(a)?.f_mul(&y)?.f_add(&part(a + 1)?.f_mul(&x)?)?.f_add(&part(a + 2)?)?)
         };
-        sample(&of.chosen()?, &along(0)?, &along(3)?, self.fill)
+        bilinear(&of.chosen()?, &along(0)?, &along(3)?, self.fill)
     }
-}
-
-/// The values of images `N x C x H x W` between pixels, at rows and columns `N x H x W` counted from the middle of the upper left
-/// pixel: bilinear interpolation.
-pub fn sample(images: &Tensor, rows: &Tensor, columns: &Tensor, fill: Fill) -> Result<Tensor> {
-    let (n, c, height, width) = images.size4()?;
-    let flat = images.f_flatten(2, 3)?;
-    let (top, left) = (rows.f_floor()?, columns.f_floor()?);
-    let (down, right) = (rows.f_sub(&top)?.f_to_kind(images.kind())?, columns.f_sub(&left)?.f_to_kind(images.kind())?);
-    let place = |at: &Tensor, side: i64| -> Result<Tensor> {
-        let at = at.f_to_kind(Kind::Int64)?;
-        Ok(match fill {
-            Fill::Wrap => at.f_remainder(side)?,
-            Fill::Reflect => {
-                // Mirrored about the middle of the border's pixels: period 2 (side - 1).
-                let period = (2 * (side - 1)).max(1);
-                let within = at.f_remainder(period)?;
-                within.f_minimum(&within.f_rsub_scalar(period)?)?.f_clamp(0, side - 1)?
-            }
-            Fill::Value(_) | Fill::Edge => at.f_clamp(0, side - 1)?,
-        })
-    };
-    let inside =
-        |at: &Tensor, side: i64| -> Result<Tensor> { Ok(at.f_ge(0.0)?.f_logical_and(&at.f_le((side - 1) as f64)?)?) };
-    let corner = |row: &Tensor, column: &Tensor| -> Result<Tensor> {
-        let index = place(row, height)?.f_mul_scalar(width)?.f_add(&place(column, width)?)?;
-        let index = index.f_reshape([n, 1, -1])?.f_expand([n, c, height * width], false)?;
-        let pixels = flat.f_gather(2, &index, false)?.f_reshape([n, c, height, width])?;
-        match fill {
-            Fill::Value(value) => {
-                let known = inside(row, height)?.f_logical_and(&inside(column, width)?)?.f_unsqueeze(1)?;
-                Ok(pixels.f_where_scalarother(&known, value)?)
-            }
-            _ => Ok(pixels),
-        }
-    };
-    let (bottom, beside) = (top.f_add_scalar(1.0)?, left.f_add_scalar(1.0)?);
-    let between = |a: Tensor, b: Tensor, share: &Tensor| -> Result<Tensor> {
-        Ok(a.f_add(&b.f_sub(&a)?.f_mul(&share.f_unsqueeze(1)?)?)?)
-    };
-    let upper = between(corner(&top, &left)?, corner(&top, &beside)?, &right)?;
-    let lower = between(corner(&bottom, &left)?, corner(&bottom, &beside)?, &right)?;
-    between(upper, lower, &down)
 }

@@ -4,7 +4,7 @@
 use tch::Kind;
 
 use super::Space;
-use super::affine::{Fill, sample};
+use super::interpolation::{Fill, bilinear};
 use crate::core::{Error, Result, Tensor};
 
 /// x(id + tau) for vector fields tau, whose size is the T-norm: the largest Euclidean length of a vector, in pixels.
@@ -41,7 +41,7 @@ impl Deform {
         let x = Tensor::f_arange(width, (kind, device))?.f_reshape([1, 1, width])?;
         let (columns, rows) = (x.f_add(&fields.f_select(3, 0)?)?, y.f_add(&fields.f_select(3, 1)?)?);
         let clamp = |at: Tensor, side: i64| at.f_clamp(0.0, (side - 1) as f64);
-        sample(images, &clamp(rows, height)?, &clamp(columns, width)?, Fill::Edge)
+        bilinear(images, &clamp(rows, height)?, &clamp(columns, width)?, Fill::Edge)
     }
 
     /// The T-norm of every field.

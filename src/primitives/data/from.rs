@@ -1,7 +1,7 @@
 //! `data::from`
 
 use super::{class_names, whole_numbers};
-use crate::core::{Cx, Result, Value};
+use crate::core::{Cx, Error, Result, Value};
 use crate::data::from_tensor;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
@@ -15,6 +15,7 @@ pub static FROM: Primitive = Primitive {
     options: &[
         Param::new("classes", Kind::Array, "names of the classes")
             .or(Fallback::Absent("their numbers, up to the highest label")),
+        Param::new("name", Kind::Str, "what messages, tables and manifests call it").or(Fallback::Str("from")),
         Param::new("any_range", Kind::Bool, "pixels need only be finite, as those of noise and of standardised images")
             .or(Fallback::Bool(false)),
         Param::new(
@@ -40,8 +41,8 @@ pub static FROM: Primitive = Primitive {
             result: "data from: 4 images 1 x 28 x 28, 2 classes, edge none",
         },
         Example {
-            code: "data::from(tensor::zeros([4, 1, 28, 28]), [0, 1, 1, 0], #{ margin: 6 })",
-            result: "data from: 4 images 1 x 16 x 16, 2 classes, edge margin(6)",
+            code: "data::from(tensor::zeros([4, 1, 28, 28]), [0, 1, 1, 0], #{ margin: 6, name: \"slides\" })",
+            result: "data slides: 4 images 1 x 16 x 16, 2 classes, edge margin(6)",
         },
         Example {
             code: "let table = tensor::from([[0.2, 40.0, 1.5], [0.9, 12.0, 0.1], [0.4, 35.0, 1.1], [0.8, 15.0, 0.3]]).reshape([4, 1, 1, 3]);\n\
@@ -55,12 +56,17 @@ pub static FROM: Primitive = Primitive {
 };
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
-    let set = from_tensor(
+    let name = args.str("name");
+    if name.trim().is_empty() || name.chars().count() > 200 || name.chars().any(char::is_control) {
+        return Err(Error::argument(format!("data::from: the name {name:?} is no line of 1 to 200 characters")));
+    }
+    let mut set = from_tensor(
         &args.tensor("images"),
         whole_numbers(args, "labels")?,
         class_names(args)?,
         args.bool("any_range"),
     )?;
+    set.name = name.into();
     let set = set.with_margin(args.count("margin"))?.of_arbitrary_labels(args.bool("arbitrary_labels"));
     set.record(cx);
     Ok(Value::object(set))
