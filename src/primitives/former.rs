@@ -1,5 +1,5 @@
 //! Former spellings: what functions, options and words were called before, and what they are called now. An unknown name is
-//! answered from here before anything like it is looked for.
+//! answered from here before anything like it is looked for. So are names that other tools have.
 //!
 //! Random streams go by a call's first spelling, as digests of spaces and searches do (`identity`), so that a better name changes
 //! no result.
@@ -91,6 +91,33 @@ static SPELLINGS: &[(&str, &str)] = &[
     ("labeled", "labelled"),
 ];
 
+/// What other tools call a function or method, and how that is said here.
+static ELSEWHERE: &[(&str, &str)] = &[
+    ("search::pgd", "projected gradient descent is search::bim(#{ start: \"random\" })"),
+    ("search::fgsm", "the fast gradient sign method is search::bim(#{ steps: 1, step: RADIUS })"),
+    ("search::autoattack", "its ensemble is attacks::standard(f), behind import \"std/attacks\" as attacks;"),
+    ("search::auto_attack", "its ensemble is attacks::standard(f), behind import \"std/attacks\" as attacks;"),
+    ("search::cw", "Carlini and Wagner's attack is search::carlini_wagner()"),
+    ("search::fab", "search::fmn looks for the least change"),
+    ("search::eot", "expectation over transformation is a model: f.averaged(#{ draws: 32 })"),
+    (
+        "Dataset.resize",
+        "images are resized as they are read, data::load(.., #{ resize: 32 }), or by the model: f.resized(..)",
+    ),
+];
+
+/// What other tools call an option of calls of a namespace, and how that is said here.
+static OPTIONS_ELSEWHERE: &[(&str, &[&str], &str)] = &[
+    ("space::pixels", &["eps", "epsilon"], "the size of the ball is its `radius`"),
+    ("search::", &["loss"], "an objective has the loss: objective::misclassify().loss(\"dlr\")"),
+    ("search::", &["targeted", "target"], "an objective aims: objective::target(3)"),
+    (
+        "search::",
+        &["eps", "epsilon", "radius", "norm"],
+        "a space has the ball: space::pixels(\"linf\", #{ radius: 8.0 / 255, bounds: [0, 1] })",
+    ),
+];
+
 /// The map of model::train's option of this name, which has keys of its own.
 pub const ADVERSARIAL: &str = "`adversarial`";
 
@@ -117,9 +144,22 @@ pub fn method(name: &str) -> Option<String> {
     function(was)
 }
 
+/// What to say of a method that other tools call so.
+pub fn method_elsewhere(name: &str) -> Option<String> {
+    let (path, _) = ELSEWHERE.iter().find(|(other, _)| other.split_once('.').is_some_and(|(_, n)| n == name))?;
+    elsewhere(path)
+}
+
 /// What to try for a function `name` that a namespace or a type with the functions `known` does not have.
 pub fn function_or<'a>(path: &str, name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    function(path).or_else(|| spelt(name, known.clone())).unwrap_or_else(|| suggestion(name, known))
+    let here = || function(path).or_else(|| elsewhere(path)).or_else(|| spelt(name, known.clone()));
+    here().unwrap_or_else(|| suggestion(name, known))
+}
+
+/// What to say of a function that other tools call so.
+pub fn elsewhere(path: &str) -> Option<String> {
+    let (_, here) = ELSEWHERE.iter().find(|(other, _)| *other == path)?;
+    Some(here.to_string())
 }
 
 /// What to say of an option that a call with the options `known` does not have, if it was called so, there or elsewhere.
@@ -129,7 +169,11 @@ pub fn option<'a>(path: &str, name: &str, known: impl IntoIterator<Item = &'a st
     let found = of_name().find(|FormerOption(calls, ..)| calls.contains(&path)).or_else(|| of_name().next());
     match found {
         Some(FormerOption(_, _, now)) => Some(format!("`{name}` is called `{now}` now")),
-        None => spelt(name, known),
+        None => {
+            let is_it = |(calls, names, _): &&(&str, &[&str], &str)| path.starts_with(*calls) && names.contains(&name);
+            let here = OPTIONS_ELSEWHERE.iter().find(is_it).map(|(.., here)| here.to_string());
+            here.or_else(|| spelt(name, known))
+        }
     }
 }
 

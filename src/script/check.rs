@@ -415,7 +415,8 @@ fn check_method(
     if !methods.is_empty() || gone.is_none() && own.contains(name) || is_keyword(name) {
         return None;
     }
-    let now = gone.or_else(|| former::spelt(name, own.iter().map(String::as_str)));
+    let now =
+        gone.or_else(|| former::method_elsewhere(name)).or_else(|| former::spelt(name, own.iter().map(String::as_str)));
     let near = now.or_else(|| nearest(name, own.iter().map(String::as_str)).map(|n| format!("did you mean `{n}`?")));
     let near = near.map_or(String::new(), |hint| format!("; {hint}"));
     method(format!("no type has a method `{name}`{near}"))

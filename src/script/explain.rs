@@ -252,7 +252,10 @@ impl ErrorScene<'_> {
                 let hint = no_namespace(namespace);
                 return wrong(format!("there is no namespace `{namespace}`"), Some(hint));
             }
-            if let Some(now) = former::function(name).or_else(|| former::spelt(function, own.iter().copied())) {
+            if let Some(now) = former::function(name)
+                .or_else(|| former::elsewhere(name))
+                .or_else(|| former::spelt(function, own.iter().copied()))
+            {
                 return wrong(format!("there is no function `{name}`"), Some(now));
             }
             match nearest(function, own.iter().copied()) {

@@ -33,11 +33,16 @@ impl Audit {
             } else {
                 format!("{failed} checks of the attack fail")
             };
-            cautions.add(format!(
-                "{fail}: the accuracy of {} that it left is no more than an upper bound, and {} was left by all that was tried",
-                percent(accuracy),
-                percent(least)
-            ));
+            let (left, least) = (percent(accuracy), percent(least));
+            cautions.add(match of.attack.model.draws() {
+                true => format!(
+                    "{fail}: the accuracy of {left} that it left, and of {least} by all that was tried, are the worst of many askings of a model that draws, \
+                     and bound nothing"
+                ),
+                false => format!(
+                    "{fail}: the accuracy of {left} that it left is no more than an upper bound, and {least} was left by all that was tried"
+                ),
+            });
         }
         let rows: Vec<String> = findings
             .iter()

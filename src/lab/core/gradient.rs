@@ -57,8 +57,11 @@ pub fn keeps_graph(tensor: &Tensor) -> bool {
 
 /// Why there is no gradient.
 pub fn no_gradient(of: &str) -> Error {
-    Error::new(ErrorKind::Pairing, format!("no gradient flows through {of}: what comes out does not depend on what is changed"))
-        .hint("a network under no_grad, or one that detaches, can't be followed: search::random, sweep and strongest need no more than scores")
+    Error::new(ErrorKind::Pairing, format!("no gradient flows through {of}: what comes out is not followed back to what is changed"))
+        .hint(
+            "what compares or rounds (a threshold, argmax), detaches or works under no_grad can't be followed; scores are all that search::square and \
+             hopskipjump need over pixels, and random, bayes and policy over factors",
+        )
 }
 
 #[cfg(test)]

@@ -118,9 +118,11 @@ impl Model {
 
     fn doubted_numbers_of(&self, set: Shown, read: &[(i64, i64)]) -> Option<String> {
         let wrong = read.iter().filter(|(label, answer)| label != answer).count();
-        self.other_numbering(set, read).or_else(|| match set {
+        self.counted_otherwise(set, read).or_else(|| self.other_numbering(set, read)).or_else(|| match set {
             Shown::Drawn(..) => self.hardly_better_on_draws(set, read),
-            Shown::Images(_) => self.no_better_than_guessing(set, wrong, read.len()),
+            Shown::Images(images) => {
+                self.no_better_than_guessing(set, wrong, read.len()).or_else(|| self.never_answered(images, read))
+            }
         })
     }
 
@@ -163,6 +165,59 @@ impl Model {
     fn other_number_of_classes(&self, set: Shown) -> Option<String> {
         let (answers, known) = (self.classes()?, set.classes() as i64);
         (answers != known).then(|| format!("{} answers {answers} classes, {} has {known}", self.name, set.name()))
+    }
+
+    /// Whether labels are counted from another number than answers are, as with a class more in front.
+    fn counted_otherwise(&self, set: Shown, read: &[(i64, i64)]) -> Option<String> {
+        /// Of the images, from which on it is what most of them have in common.
+        const SHARE: f64 = 0.3;
+        /// Deviations of what chance gives one number among so many classes.
+        const BEYOND_CHANCE: f64 = 4.0;
+        let mut by: BTreeMap<i64, (usize, BTreeSet<i64>)> = BTreeMap::new();
+        for (label, answer) in read {
+            let (n, labels) = by.entry(answer - label).or_default();
+            *n += 1;
+            labels.insert(*label);
+        }
+        let right = by.get(&0).map_or(0, |(n, _)| *n);
+        let (&apart, &(moved, ref labels)) = by.iter().max_by_key(|(_, (n, _))| *n)?;
+        let n = read.len() as f64;
+        let by_chance = n / self.classes()?.max(1) as f64;
+        let plain = moved as f64 >= SHARE * n
+            && (moved - right.min(moved)) as f64 >= PLAINLY * n
+            && moved as f64 >= by_chance + BEYOND_CHANCE * by_chance.sqrt();
+        (apart != 0 && plain && labels.len() >= OF_CLASS && set.distinct().min(read.len()) >= FEWEST).then(|| {
+            format!(
+                "{} answers {moved} of the {} images of {} the label {} {}, and {right} the label itself: labels seem to be counted from another number, as \
+                 where a class of background stands in front",
+                self.name,
+                read.len(),
+                set.name(),
+                if apart < 0 { "less" } else { "plus" },
+                apart.abs()
+            )
+        })
+    }
+
+    /// Classes of which there are images and that are no image's answer.
+    fn never_answered(&self, set: &Dataset, read: &[(i64, i64)]) -> Option<String> {
+        /// Images of a class, of which a model that knows it would answer one.
+        const OF_CLASS: usize = 10;
+        let given: BTreeSet<i64> = read.iter().map(|(_, answer)| *answer).collect();
+        let mut shown: BTreeMap<i64, usize> = BTreeMap::new();
+        read.iter().for_each(|(label, _)| *shown.entry(*label).or_default() += 1);
+        shown.retain(|label, n| !given.contains(label) && set.distinct_of(*label).min(*n) >= OF_CLASS);
+        let images: usize = shown.values().sum();
+        let never: Vec<String> = shown.keys().map(|label| label.to_string()).collect();
+        (images > 0).then(|| {
+            format!(
+                "{} never answers {}, which {images} of the {} images of {} are",
+                self.name,
+                cut(&never.join(", "), 60),
+                read.len(),
+                set.name
+            )
+        })
     }
 
     /// Whether most images of each class get one answer, another for each class, and not their label's.
@@ -210,15 +265,21 @@ impl Model {
                     counts.len()
                 );
             }
+            let (of, right, before) = (counts.len(), number(share), number(1.0 - error));
+            // A numbering of its own makes most answers right; others may have other reasons.
+            if share < MOSTLY {
+                return format!(
+                    "{moved} of {of} classes of {} mostly get the answer of another one from {}, which may number its classes otherwise, by which {right} of \
+                     the images would be right and not {before}, or be given other pixels than it learned from: scaled (mean, std), inverted, or turned",
+                    set.name(),
+                    self.name
+                );
+            }
             format!(
-                "{} seems to number the classes of {} otherwise: {} of {} classes mostly get the answer of another one, by which {} of the images would be \
-                 right and not {}",
+                "{} seems to number the classes of {} otherwise: {moved} of {of} classes mostly get the answer of another one, by which {right} of the \
+                 images would be right and not {before}",
                 self.name,
-                set.name(),
-                moved,
-                counts.len(),
-                number(share),
-                number(1.0 - error)
+                set.name()
             )
         })
     }

@@ -207,7 +207,7 @@ impl Model {
         };
         // Of one image alone is the same question.
         if again > SAME || last == 0 && alone > SAME {
-            noticed.push(format!("{} {DRAWS}, {UNSTEADY}: outcomes are of one asking", self.name));
+            noticed.push(format!("{} {DRAWS}, {UNSTEADY}: each answer is of one asking", self.name));
         } else if alone > SAME && self.goes_by_company(images, answers)? {
             noticed.push(format!(
                 "what {} answers to an image depends on the others in its batch, {UNSTEADY}: outcomes are of these batches",

@@ -13,13 +13,14 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     check_steps(&plan.steps)?;
     measure::check(&plan.measures, &plan.objective, plan.model.classes())?;
     cx.begin_to_draw();
-    match plan.search.members() {
+    let found = match plan.search.members() {
         Some(members) => {
             let _in_whole = in_whole(cx, &plan.search.describe());
-            Ok(super::worst::examine_all(cx, plan, members, &examine_one)?.noted(cx))
+            super::worst::examine_all(cx, plan, members, &examine_one)?.noted(cx)
         }
-        None => examine_one(cx, plan),
-    }
+        None => examine_one(cx, plan)?,
+    };
+    if plan.model.draws() { found.asked_again(cx, plan.model) } else { Ok(found) }
 }
 
 /// Has every shard work out what follows: of searches one after another each is given the images that those before it left.

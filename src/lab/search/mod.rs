@@ -77,6 +77,7 @@ mod strongest;
 mod sweep;
 mod transcript;
 mod unseen;
+mod unsteady;
 mod variation;
 mod worst;
 

@@ -18,6 +18,9 @@ pub(super) trait Outcomes {
     /// Where the search left these rows, `N x C x H x W`.
     fn images(&self, cx: &Cx, rows: &[usize]) -> Result<Tensor>;
 
+    /// Whether the search has to go its way again to bring a row's image back.
+    fn goes_again(&self, row: &Row) -> bool;
+
     /// The view that its point is, with the space of it, where it is one.
     fn view(&self, row: &Row) -> Option<(&Render, &[f64])>;
 
@@ -103,6 +106,13 @@ impl Parts {
         part.view(part.row(origin.row)?)
     }
 
+    /// Whether the search that found a point has to go its way again to bring the image back.
+    pub fn goes_again(&self, point: Point) -> bool {
+        let found =
+            |origin: &Origin| Some(self.parts.get(origin.part)?.goes_again(self.parts[origin.part].row(origin.row)?));
+        self.origin(point).and_then(found).unwrap_or(true)
+    }
+
     /// The images of these rows where their searches left them.
     pub fn images(&self, cx: &Cx, rows: &[Row]) -> Result<Tensor> {
         let mut by_part: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
@@ -122,8 +132,8 @@ impl Parts {
         Ok(Tensor::f_cat(&found.ok_or_else(|| Error::internal("a row without an image"))?, 0)?)
     }
 
-    /// What was noticed by the searches, of what all of them left right.
-    pub fn cautions<'a>(&self, rows: impl Iterator<Item = &'a Row>) -> Vec<String> {
+    /// What was noticed by the searches, of what all of them left right. `steady`: the model's answers are functions of the image.
+    pub fn cautions<'a>(&self, rows: impl Iterator<Item = &'a Row>, steady: bool) -> Vec<String> {
         let still = rows.zip(&self.origins).filter(|(row, origin)| row.may_be_fooled() && origin.by.is_none()).count();
         let stuck = self.members.iter().filter(|member| member.vanished > 0);
         let caution = |member: &MemberTally| {
@@ -139,7 +149,9 @@ impl Parts {
                 member.name, member.near
             )
         };
-        stuck.map(caution).chain(short.map(too_short)).chain(self.found_without_gradients()).collect()
+        // Where the same has another answer the next time, whoever asks most finds most.
+        let without_gradients = steady.then(|| self.found_without_gradients()).into_iter().flatten();
+        stuck.map(caution).chain(short.map(too_short)).chain(without_gradients).collect()
     }
 
     /// What searches without gradients made fail of what those along gradients had left right, where that is more than a few.

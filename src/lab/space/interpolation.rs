@@ -182,7 +182,8 @@ mod tests {
             let images = Tensor::f_rand([3, 2, height, width], (Kind::Float, cpu))?;
             let of = [2i64, 0, 2, 1];
             let chosen = images.f_index_select(0, &Tensor::f_from_slice(&of)?)?;
-            let drawn = Tensor::f_rand([2, 4, height, width], (Kind::Double, cpu))?.f_mul_scalar(30.0)?.f_sub_scalar(12.0)?;
+            let drawn =
+                Tensor::f_rand([2, 4, height, width], (Kind::Double, cpu))?.f_mul_scalar(30.0)?.f_sub_scalar(12.0)?;
             let places = Tensor::f_concat(&[drawn.f_narrow(1, 0, 3)?, drawn.f_narrow(1, 3, 1)?.f_round()?], 1)?;
             let (rows, columns) = (places.f_get(0)?.f_contiguous()?, places.f_get(1)?.f_contiguous()?);
             let [y_of, x_of] = [&rows, &columns].map(|at| Vec::<f64>::try_from(&at.flatten(0, -1)).unwrap_or_default());
@@ -193,7 +194,10 @@ mod tests {
                 };
                 let one_by_one = by_pixel(&images, &of, fill, at)?;
                 let of_tensors = by_tensors(&chosen, &rows, &columns, fill)?;
-                assert!(one_by_one.is_some_and(|one_by_one| one_by_one.equal(&of_tensors)), "{fill:?} {height} x {width}");
+                assert!(
+                    one_by_one.is_some_and(|one_by_one| one_by_one.equal(&of_tensors)),
+                    "{fill:?} {height} x {width}"
+                );
                 assert!(bilinear(&chosen, &rows, &columns, fill)?.equal(&of_tensors), "{fill:?}");
             }
         }

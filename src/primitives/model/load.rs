@@ -19,9 +19,9 @@ pub static LOAD: Primitive = Primitive {
         .or(Fallback::Absent("said by the file, or recognised by the tensors' names")),
         super::CLASSES,
         super::INPUT,
-        Param::new("mean", Kind::Numbers, "per channel (or one for all), subtracted from images in [0, 1]")
+        Param::new("mean", Kind::Numbers, "an array, per channel or of one for all, subtracted from images in [0, 1]")
             .or(Fallback::Absent("0")),
-        Param::new("std", Kind::Numbers, "per channel (or one for all), that images are then divided by")
+        Param::new("std", Kind::Numbers, "an array, per channel or of one for all, that images are then divided by")
             .or(Fallback::Absent("1")),
         Param::new("names", Kind::Map, "name in the file: position or name of the layer, such as #{ \"conv1\": 0 }")
             .or(Fallback::Absent("the names agree")),

@@ -16,9 +16,9 @@ pub static PYTHON: Primitive = Primitive {
         from_python::ARGS,
         super::CLASSES,
         super::INPUT,
-        Param::new("mean", Kind::Numbers, "per channel (or one for all), subtracted from images in [0, 1]")
+        Param::new("mean", Kind::Numbers, "an array, per channel or of one for all, subtracted from images in [0, 1]")
             .or(Fallback::Absent("what the model came with, else 0")),
-        Param::new("std", Kind::Numbers, "per channel (or one for all), that images are then divided by")
+        Param::new("std", Kind::Numbers, "an array, per channel or of one for all, that images are then divided by")
             .or(Fallback::Absent("what the model came with, else 1")),
         Param::new("device", Kind::Str, "where Python computes, in torch's words: \"cpu\", \"cuda:1\", \"mps\"")
             .or(Fallback::Absent("viva's device, where Python has it, else \"cpu\"")),

@@ -135,7 +135,7 @@ impl Transcript {
 
     /// Rows that several searches found.
     pub(super) fn of_parts(plan: &Examination, parts: Parts, rows: Vec<Noted>) -> Self {
-        let cautions = parts.cautions(rows.iter().map(|noted| &noted.row));
+        let cautions = parts.cautions(rows.iter().map(|noted| &noted.row), !plan.model.draws());
         let mut all = Self::of_noted(plan, Points::Parts(parts), rows);
         if let Some(of) = Rc::get_mut(&mut all.of) {
             cautions.into_iter().for_each(|caution| of.cautions.add(caution));

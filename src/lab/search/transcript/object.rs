@@ -52,6 +52,10 @@ impl Outcomes for Transcript {
         self.select(rows).images(cx, true)
     }
 
+    fn goes_again(&self, row: &Row) -> bool {
+        self.of.points.goes_again(row.point)
+    }
+
     fn view(&self, row: &Row) -> Option<(&Render, &[f64])> {
         self.of.points.view(row.point)
     }

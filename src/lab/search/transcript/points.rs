@@ -61,6 +61,15 @@ impl Points {
         }
     }
 
+    /// Whether the search has to go its way again to bring an image back.
+    pub(super) fn goes_again(&self, point: Point) -> bool {
+        match self {
+            Self::Trajectory(_) => true,
+            Self::Parts(parts) => parts.goes_again(point),
+            _ => false,
+        }
+    }
+
     /// A point as scripts and tables show it.
     pub(super) fn value(&self, point: Point) -> Value {
         match (self, point) {

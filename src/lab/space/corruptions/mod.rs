@@ -245,7 +245,10 @@ impl Space for Corruptions {
         if channels != 3 {
             return problem(format!(
                 "the reference makes three channels of grey images, whose corruptions have colours: images need 3 channels, not {channels}"
-            ));
+            ))
+            .map_err(|error| {
+                error.hint("over grey images go space::noise, affine and closures of space::factors, which may darken, blur or cover them")
+            });
         }
         if height.min(width) < LEAST_SIDE {
             return problem(format!("images need {LEAST_SIDE} x {LEAST_SIDE} pixels at least, not {height} x {width}"));

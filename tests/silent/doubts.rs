@@ -1,0 +1,99 @@
+//! What answers to images as they stand say against a model on them.
+
+use super::truths;
+
+/// Images of one grey each, which a model of 64 classes reads exactly.
+const GREYS: &str = r#"
+    let greys = [];
+    for i in 0..60 { greys.push(i); }
+    let classes = [];
+    let names = [];
+    for i in 0..64 { classes.push(i * 1.0); names.push(`grey ${i}`); }
+    let images = tensor::zeros([60, 1, 4, 4]) + tensor::from(greys).reshape([60, 1, 1, 1]) / 64.0;
+    let reader = |of| model::from(|x| {
+        let seen = x.reshape([x.len(), -1]).mean(1).reshape([-1, 1]) * 64.0;
+        let apart = of.call(seen) - tensor::from(classes).reshape([1, 64]);
+        apart * apart * -1.0
+    }, #{ classes: 64 });
+    let asked = #{ space: space::noise(0.001), search: search::random(#{ questions: 2 }), seed: 1 };
+    let told = |model, labels, words| examine(model, data::from(images, labels, #{ name: "greys", classes: names }), asked).cautions.some(|said| said.contains(words));
+"#;
+
+/// One image of each class, as in a sample of many classes: no class alone shows where labels are counted from.
+#[test]
+fn labels_that_are_counted_from_another_number_are_told() {
+    truths(&format!(
+        r#"{GREYS}
+        let right = reader.call(|seen| seen);
+        let far = reader.call(|seen| seen * 7.0 - (seen * 7.0 / 60.0).floor() * 60.0);
+        #{{
+            one_more: told.call(right, greys.map(|x| x + 1), "answers 60 of the 60 images of greys the label less 1, and 0 the label itself"),
+            three_less: told.call(right, greys.map(|x| if x > 2 {{ x - 3 }} else {{ x }}), "answers 57 of the 60 images of greys the label plus 3, and 3 the label itself"),
+            right: !told.call(right, greys, "counted from"),
+            wrong: !told.call(far, greys, "counted from"),
+        }}"#
+    ));
+}
+
+#[test]
+fn a_class_that_is_never_answered_is_told() {
+    truths(&format!(
+        r#"{GREYS}
+        let ten = greys.map(|x| div(x, 10));
+        let tenth = reader.call(|seen| (seen / 10.0 + 0.01).floor());
+        let blind = reader.call(|seen| {{ let read = (seen / 10.0 + 0.01).floor(); (read == 2.0).where(read + 2.0, read) }});
+        #{{
+            never: told.call(blind, ten, "never answers 2, which 10 of the 60 images of greys are"),
+            always: !told.call(tenth, ten, "never answers"),
+        }}"#
+    ));
+}
+
+/// Other pixels than a model learned from have some classes read as others; that alone is no other numbering.
+#[test]
+fn classes_that_are_mostly_read_as_others_may_have_two_reasons() {
+    truths(&format!(
+        r#"{GREYS}
+        let ten = greys.map(|x| div(x, 10));
+        let read = |map| reader.call(|seen| {{
+            let read = (seen / 10.0 + 0.01).floor();
+            let all = read * 0.0;
+            for class in 0..6 {{ all += (read == class * 1.0).where(read * 0.0 + map[class], read * 0.0); }}
+            all
+        }});
+        let swapped = read.call([1.0, 0.0, 3.0, 2.0, 4.0, 5.0]);
+        let inverted = read.call([3.0, 0.0, 0.0, 0.0, 4.0, 4.0]);
+        #{{
+            another: told.call(swapped, ten, "seems to number the classes of greys otherwise: 4 of 6 classes"),
+            either: told.call(inverted, ten, "or be given other pixels than it learned from"),
+            hedged: !told.call(inverted, ten, "seems to number"),
+        }}"#
+    ));
+}
+
+/// A search that asks often finds the worst of many draws, whatever it changed.
+#[test]
+fn what_a_model_that_draws_fails_at_is_asked_about_again() {
+    let path = format!("{}/tests/golden/dropping.pt", env!("CARGO_MANIFEST_DIR"));
+    truths(&format!(
+        r#"let f = model::load("{path}", #{{ input: [1, 16, 16] }});
+        let all = data::glyphs(#{{ n: 80, size: 16, seed: 1 }});
+        let answers = f.averaged(#{{ draws: 64, seed: 1 }}).predict(all).values();
+        let ds = all.relabel(|row| answers[row.index].to_int());
+        // So little that it changes no answer.
+        let still = space::pixels("linf", #{{ radius: 0.000001, bounds: [0, 1] }});
+        let found = |search| examine(f, ds, #{{ space: still, search: search, seed: 1 }});
+        let square = found.call(search::square(#{{ questions: 60 }}));
+        let both = found.call(search::worst([search::apgd(#{{ steps: 3 }}), search::square(#{{ questions: 60 }})]));
+        let told = |t, words| t.cautions.some(|said| said.contains(words));
+        let said = square.cautions.filter(|said| said.contains("askings"))[0];
+        let right = parse_int(said.split(" that failed, ")[1].split(" are right")[0]);
+        #{{
+            fails: square.filter(|row| row.fooled).len() >= 10,
+            by_chance: right * 3 >= square.filter(|row| row.fooled).len(),
+            bounds_nothing: told.call(square, "accuracies bound nothing") && told.call(both, "are right when they are asked about once more"),
+            remedy: told.call(square, "f.averaged(#{{ draws: 32 }}) goes by the mean of draws"),
+            no_gradients: !told.call(both, "gradients hide"),
+        }}"#
+    ));
+}
