@@ -260,6 +260,10 @@ static WORDS: &[Word] = &[
         )],
     ),
     one(
+        "name",
+        &[here(&["risk::share"], "what columns are called"), else_("what messages and tables call what is made")],
+    ),
+    one(
         "names",
         &[
             here(&["model::load"], "what tensors are called in the file"),

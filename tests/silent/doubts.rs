@@ -27,8 +27,8 @@ fn labels_that_are_counted_from_another_number_are_told() {
         let right = reader.call(|seen| seen);
         let far = reader.call(|seen| seen * 7.0 - (seen * 7.0 / 60.0).floor() * 60.0);
         #{{
-            one_more: told.call(right, greys.map(|x| x + 1), "answers 60 of the 60 images of greys the label less 1, and 0 the label itself"),
-            three_less: told.call(right, greys.map(|x| if x > 2 {{ x - 3 }} else {{ x }}), "answers 57 of the 60 images of greys the label plus 3, and 3 the label itself"),
+            one_more: told.call(right, greys.map(|x| x + 1), "otherwise: it answers 60 of the 60 images the label less 1, and 0 the label itself"),
+            three_less: told.call(right, greys.map(|x| if x > 2 {{ x - 3 }} else {{ x }}), "it answers 57 of the 60 images the label plus 3, and 3 the label itself"),
             right: !told.call(right, greys, "counted from"),
             wrong: !told.call(far, greys, "counted from"),
         }}"#

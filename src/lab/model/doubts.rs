@@ -188,18 +188,18 @@ impl Model {
             && moved as f64 >= by_chance + BEYOND_CHANCE * by_chance.sqrt();
         (apart != 0 && plain && labels.len() >= OF_CLASS && set.distinct().min(read.len()) >= FEWEST).then(|| {
             format!(
-                "{} answers {moved} of the {} images of {} the label {} {}, and {right} the label itself: labels seem to be counted from another number, as \
-                 where a class of background stands in front",
+                "{} seems to number the classes of {} otherwise: it answers {moved} of the {} images the label {} {}, and {right} the label itself, as where \
+                 labels are counted from another number or a class of background stands in front",
                 self.name,
-                read.len(),
                 set.name(),
+                read.len(),
                 if apart < 0 { "less" } else { "plus" },
                 apart.abs()
             )
         })
     }
 
-    /// Classes of which there are images and that are no image's answer.
+    /// Classes of which there are images and that are no image's answer, of a model that reads most of the others.
     fn never_answered(&self, set: &Dataset, read: &[(i64, i64)]) -> Option<String> {
         /// Images of a class, of which a model that knows it would answer one.
         const OF_CLASS: usize = 10;
@@ -208,6 +208,10 @@ impl Model {
         read.iter().for_each(|(label, _)| *shown.entry(*label).or_default() += 1);
         shown.retain(|label, n| !given.contains(label) && set.distinct_of(*label).min(*n) >= OF_CLASS);
         let images: usize = shown.values().sum();
+        let right = read.iter().filter(|(label, answer)| label == answer).count();
+        if (right as f64) < MOSTLY * (read.len() - images) as f64 {
+            return None;
+        }
         let never: Vec<String> = shown.keys().map(|label| label.to_string()).collect();
         (images > 0).then(|| {
             format!(
