@@ -109,6 +109,26 @@ const ASKS: &str = r#"
     #{ asked: examine(f, ds, #{ space: space::rotate(20), search: search::random(#{ questions: arg("questions", 3) }), batch: 4 }) }
 "#;
 
+/// What failed is asked about once more where all of it is.
+#[test]
+fn outcomes_of_a_model_that_draws_are_the_bytes_of_one_process() {
+    let bench = Bench::new(
+        r#"let f = model::load("dropping.pt", #{ input: [1, 16, 16] });
+        let ds = data::glyphs(#{ n: 40, size: 16, seed: 1 });
+        examine(f, ds, #{ space: space::noise(0.001), search: search::random(#{ questions: 5 }), batch: 8, seed: 1 })"#,
+    );
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/dropping.pt");
+    std::fs::copy(golden, bench.at("dropping.pt")).expect("a copy");
+    bench.run("run script.rhai --out whole");
+    for part in 1..=2 {
+        bench.run(&format!("run script.rhai --shard {part}/2 --out part{part}"));
+    }
+    bench.run("merge part1 part2 --out merged --allow-read=.");
+    assert_eq!(written(&bench.at("merged")), written(&bench.at("whole")));
+    let told = std::fs::read_to_string(bench.at("whole/results.json")).expect("results");
+    assert!(told.contains("are right when they are asked about once more"), "{told}");
+}
+
 #[test]
 fn what_lies_beside_the_script_is_read_where_shards_are_put_together() {
     let bench = Bench::new(&format!("let rows = data::csv(\"beside.csv\");{ASKS} + #{{ rows: rows.len() }}"));

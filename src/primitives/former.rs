@@ -102,17 +102,21 @@ static ELSEWHERE: &[(&str, &str)] = &[
     ("search::eot", "expectation over transformation is a model: f.averaged(#{ draws: 32 })"),
     (
         "Dataset.resize",
-        "images are resized as they are read, data::load(.., #{ resize: 32 }), or by the model: f.resized(..)",
+        "images of a Dataset are resized as they are read, data::load(.., #{ resize: 32 }), or by the model: f.resized(..)",
     ),
 ];
 
-/// What other tools call an option of calls of a namespace, and how that is said here.
-static OPTIONS_ELSEWHERE: &[(&str, &[&str], &str)] = &[
-    ("space::pixels", &["eps", "epsilon"], "the size of the ball is its `radius`"),
-    ("search::", &["loss"], "an objective has the loss: objective::misclassify().loss(\"dlr\")"),
-    ("search::", &["targeted", "target"], "an objective aims: objective::target(3)"),
+/// Searches within balls of pixels.
+const IN_BALLS: &[&str] =
+    &["search::bim", "search::apgd", "search::square", "search::fmn", "search::ddn", "search::hopskipjump"];
+
+/// What other tools call an option of these calls, and how that is said here.
+static OPTIONS_ELSEWHERE: &[(&[&str], &[&str], &str)] = &[
+    (&["space::pixels"], &["eps", "epsilon"], "the size of the ball is its `radius`"),
+    (IN_BALLS, &["loss"], "an objective has the loss: objective::misclassify().loss(\"dlr\")"),
+    (IN_BALLS, &["targeted", "target"], "an objective aims: objective::target(3)"),
     (
-        "search::",
+        IN_BALLS,
         &["eps", "epsilon", "radius", "norm"],
         "a space has the ball: space::pixels(\"linf\", #{ radius: 8.0 / 255, bounds: [0, 1] })",
     ),
@@ -170,7 +174,7 @@ pub fn option<'a>(path: &str, name: &str, known: impl IntoIterator<Item = &'a st
     match found {
         Some(FormerOption(_, _, now)) => Some(format!("`{name}` is called `{now}` now")),
         None => {
-            let is_it = |(calls, names, _): &&(&str, &[&str], &str)| path.starts_with(*calls) && names.contains(&name);
+            let is_it = |(calls, names, _): &&(&[&str], &[&str], &str)| calls.contains(&path) && names.contains(&name);
             let here = OPTIONS_ELSEWHERE.iter().find(is_it).map(|(.., here)| here.to_string());
             here.or_else(|| spelt(name, known))
         }

@@ -27,8 +27,10 @@ fn labels_that_are_counted_from_another_number_are_told() {
         let right = reader.call(|seen| seen);
         let far = reader.call(|seen| seen * 7.0 - (seen * 7.0 / 60.0).floor() * 60.0);
         #{{
-            one_more: told.call(right, greys.map(|x| x + 1), "otherwise: it answers 60 of the 60 images the label less 1, and 0 the label itself"),
-            three_less: told.call(right, greys.map(|x| if x > 2 {{ x - 3 }} else {{ x }}), "it answers 57 of the 60 images the label plus 3, and 3 the label itself"),
+            one_more: told.call(right, greys.map(|x| x + 1), "otherwise: its answer is the label less 1 for 60 of 60 images, and the label itself for 0"),
+            plus_three: told.call(right, greys.map(|x| if x > 2 {{ x - 3 }} else {{ x + 50 }}), "its answer is the label plus 3 for 57 of 60 images, and the label itself for 0"),
+            // Ages that are guessed too low by one, often, and are right else.
+            low: !told.call(reader.call(|seen| (seen / 2.0).floor() * 2.0), greys, "to number"),
             right: !told.call(right, greys, "counted from"),
             wrong: !told.call(far, greys, "counted from"),
         }}"#
@@ -90,8 +92,8 @@ fn what_a_model_that_draws_fails_at_is_asked_about_again() {
         let right = parse_int(said.split(" that failed, ")[1].split(" are right")[0]);
         #{{
             fails: square.filter(|row| row.fooled).len() >= 10,
-            by_chance: right * 3 >= square.filter(|row| row.fooled).len(),
-            bounds_nothing: told.call(square, "accuracies bound nothing") && told.call(both, "are right when they are asked about once more"),
+            by_chance: right * 8 >= square.filter(|row| row.fooled).len(),
+            of_many: told.call(square, "the worst of up to 6") && told.call(both, "are right when they are asked about once more"),
             remedy: told.call(square, "f.averaged(#{{ draws: 32 }}) goes by the mean of draws"),
             no_gradients: !told.call(both, "gradients hide"),
         }}"#

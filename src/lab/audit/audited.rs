@@ -37,7 +37,7 @@ impl Audit {
             cautions.add(match of.attack.model.draws() {
                 true => format!(
                     "{fail}: the accuracy of {left} that it left, and of {least} by all that was tried, are the worst of many askings of a model that draws, \
-                     and bound nothing"
+                     and lower than that of one asking"
                 ),
                 false => format!(
                     "{fail}: the accuracy of {left} that it left is no more than an upper bound, and {least} was left by all that was tried"

@@ -253,7 +253,9 @@ impl Model {
 
     /// Whether it answers the same question otherwise.
     pub(crate) fn draws(&self) -> bool {
-        self.cautions().iter().any(|caution| caution.contains(DRAWS))
+        // Of what it stands in for, the mean of draws among them, that may be told as well.
+        let own = format!("{} {DRAWS}", self.name);
+        self.cautions().iter().any(|caution| caution.starts_with(&own))
     }
 }
 

@@ -13,6 +13,10 @@ pub struct Average;
 pub struct AverageDoubt;
 
 impl Search for Average {
+    fn chooses(&self) -> bool {
+        false
+    }
+
     fn describe(&self) -> String {
         "average()".into()
     }
@@ -23,6 +27,10 @@ impl Search for Average {
 }
 
 impl Search for AverageDoubt {
+    fn chooses(&self) -> bool {
+        false
+    }
+
     fn describe(&self) -> String {
         "average_doubt()".into()
     }

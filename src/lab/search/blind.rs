@@ -11,6 +11,10 @@ use crate::core::random;
 pub struct Blind;
 
 impl Search for Blind {
+    fn chooses(&self) -> bool {
+        false
+    }
+
     fn describe(&self) -> String {
         "blind()".into()
     }

@@ -8,6 +8,10 @@ use super::{Approach, Search};
 pub struct BlindOrStay;
 
 impl Search for BlindOrStay {
+    fn chooses(&self) -> bool {
+        false
+    }
+
     fn describe(&self) -> String {
         "blind_or_stay()".into()
     }

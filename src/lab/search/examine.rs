@@ -20,7 +20,10 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
         }
         None => examine_one(cx, plan)?,
     };
-    if plan.model.draws() { found.asked_again(cx, plan.model) } else { Ok(found) }
+    Ok(match plan.model.draws() && plan.search.chooses() {
+        true => found.asked_again(cx, plan),
+        false => found,
+    })
 }
 
 /// Has every shard work out what follows: of searches one after another each is given the images that those before it left.

@@ -169,6 +169,11 @@ pub trait Search {
         false
     }
 
+    /// Whether it keeps one of the answers that it asks for, by what they are.
+    fn chooses(&self) -> bool {
+        true
+    }
+
     /// Why what it finds may not mean what it seems to, as it is set.
     fn caution(&self, _factors: usize) -> Option<String> {
         None

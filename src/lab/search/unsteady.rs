@@ -1,9 +1,10 @@
 //! What was found of models that answer otherwise when they are asked the same again.
 
+use std::rc::Rc;
+
 use super::parts::Outcomes;
-use super::{Row, Transcript};
-use crate::core::{Cx, Division, Result};
-use crate::model::Model;
+use super::{Examination, Row, Transcript};
+use crate::core::{Cx, Division, Result, with_stream};
 
 /// Rows that are asked about again, at most.
 const MOST: usize = 256;
@@ -11,45 +12,53 @@ const MOST: usize = 256;
 /// Rows that are asked about together.
 const TOGETHER: usize = 32;
 
+/// Seed of the draws of what is asked again, so that none is the one that a search has seen.
+const AGAIN: u64 = u64::from_be_bytes(*b"__again_");
+
 impl Transcript {
     /// Says that outcomes are the worst of so many askings, and what the model answers once more to what failed, where images are kept or drawn by
-    /// settings: a search that goes its way again would find something else.
-    pub(super) fn asked_again(mut self, cx: &Cx, model: &Model) -> Result<Self> {
-        let Some(asked) = self.rows.iter().map(|row| row.queries).max().filter(|asked| *asked > 1) else {
-            return Ok(self);
-        };
+    /// settings: a search that goes its way again would find something else. Nothing is asked of closures and programs, which may cost something.
+    pub(super) fn asked_again(mut self, cx: &Cx, plan: &Examination) -> Self {
+        let Some(asked) = self.rows.iter().map(|row| row.queries).max().filter(|asked| *asked > 1) else { return self };
         if self.of.steps_in_common {
             // Each row is what one step came to.
-            return Ok(self);
+            return self;
         }
+        let model = plan.model;
         let is_kept = |row: &Row| row.fooled() && !self.goes_again(row);
-        let failing: Vec<usize> = (0..self.rows.len()).filter(|row| is_kept(&self.rows[*row])).take(MOST).collect();
-        // A shard's models may not be here.
-        let again = match cx.division() == Division::Whole && !failing.is_empty() {
-            true => Some(self.right_again(cx, model, &failing)?),
-            false => None,
+        let failing: Vec<usize> = (0..self.rows.len()).filter(|row| is_kept(&self.rows[*row])).collect();
+        let some = &failing[..failing.len().min(MOST)];
+        let shard = matches!(cx.division(), Division::Shard(_));
+        let measurable = !shard && !model.opaque() && plan.objective.plain() && !some.is_empty();
+        // What is known without it is kept whatever happens here.
+        let again = if measurable { self.right_again(cx, plan, some).ok() } else { None };
+        let of = match some.len() < failing.len() {
+            true => format!("the first {} of {}", some.len(), failing.len()),
+            false => some.len().to_string(),
         };
         let measured = again.map_or(String::new(), |right| {
-            format!(": of {} that failed, {right} are right when they are asked about once more", failing.len())
+            format!(": of {of} that failed, {right} are right when they are asked about once more")
         });
         let caution = format!(
-            "{} draws, and outcomes are chosen among up to {asked} askings of an image, so that some fail by chance alone and accuracies bound nothing{measured}; \
-             f.averaged(#{{ draws: 32 }}) goes by the mean of draws",
+            "{} draws, and outcomes are the worst of up to {asked} askings of an image, so that some fail by chance alone and accuracies are lower than those of \
+             one asking{measured}; f.averaged(#{{ draws: 32 }}) goes by the mean of draws",
             model.name
         );
-        if let Some(of) = std::rc::Rc::get_mut(&mut self.of) {
+        if let Some(of) = Rc::get_mut(&mut self.of) {
             of.cautions.add(caution);
         }
-        Ok(self)
+        self
     }
 
-    fn right_again(&self, cx: &Cx, model: &Model, failing: &[usize]) -> Result<usize> {
+    fn right_again(&self, cx: &Cx, plan: &Examination, failing: &[usize]) -> Result<usize> {
         let mut right = 0;
         for some in failing.chunks(TOGETHER) {
             cx.check()?;
             let some = self.select(some);
+            let Some(first) = some.rows.iter().map(|row| row.id).next() else { continue };
             let labels = some.rows.iter().map(|row: &Row| row.label);
-            let answers = model.answers(&some.images(cx, true)?)?;
+            let images = some.images(cx, true)?;
+            let answers = with_stream(AGAIN ^ plan.seed, u64::from(first), || plan.model.answers(&images))?;
             right += labels.zip(answers).filter(|(label, answer)| i64::from(*label) == *answer).count();
         }
         Ok(right)

@@ -78,6 +78,14 @@ pub fn by_pixel(
     let (_, channels, height, width) = images.size4()?;
     let area = (height * width) as usize;
     let length = channels as usize * area;
+    if length == 0 || of.is_empty() {
+        return Ok(None);
+    }
+    // Of a few among many no others are copied.
+    if (of.len() as i64) < images.size()[0] {
+        let chosen = images.f_index_select(0, &Tensor::f_from_slice(of)?)?;
+        return by_pixel(&chosen, &(0..of.len() as i64).collect::<Vec<_>>(), fill, at);
+    }
     let pixels = Vec::<f32>::try_from(&images.f_contiguous()?.f_reshape([-1])?)?;
     let mut drawn = vec![0.0f32; of.len() * length];
     let (beyond, fills) = match fill {
