@@ -93,7 +93,7 @@ fn what_a_model_that_draws_fails_at_is_asked_about_again() {
         #{{
             fails: square.filter(|row| row.fooled).len() >= 10,
             by_chance: right * 8 >= square.filter(|row| row.fooled).len(),
-            of_many: told.call(square, "the worst of up to 6") && told.call(both, "are right when they are asked about once more"),
+            of_many: told.call(square, "outcomes are the worst of up to ") && told.call(both, "are right when they are asked about once more"),
             remedy: told.call(square, "f.averaged(#{{ draws: 32 }}) goes by the mean of draws"),
             no_gradients: !told.call(both, "gradients hide"),
         }}"#
