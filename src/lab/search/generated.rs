@@ -7,7 +7,7 @@ use tch::Device;
 
 use super::oracle::{KeptLabels, Oracle, counted, kept_field, kept_json, kept_words};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, on_device};
-use crate::data::{Dataset, from_tensor};
+use crate::data::{Dataset, from_tensor, repeated};
 use crate::generator::Generator;
 use crate::maths::shares::CountedShare;
 use crate::model::{AnswersToDraws, Model};
@@ -197,6 +197,7 @@ impl FoundTests {
         let mut cautions = model.cautions();
         cautions.extend(&generator.cautions());
         cautions.extend(&images.noticed());
+        repeated(cx, &images, "tests", true)?.into_iter().for_each(|told| cautions.add(told));
         let kept = wanted.oracle.judge(cx, &images)?;
         let Self { predictions, drawn, .. } = self;
         let mut read = AnswersToDraws::new();

@@ -12,7 +12,7 @@ use super::measure::Measure;
 use super::oracle::{KeptLabels, Oracle, counted, kept_field, kept_json, kept_words};
 use super::{Densities, Examination, Search, Transcript};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, on_device, random};
-use crate::data::{Dataset, from_tensor};
+use crate::data::{Dataset, from_tensor, repeated};
 use crate::generator::Generator;
 use crate::maths::shares::CountedShare;
 use crate::model::{AnswersToDraws, Model};
@@ -70,6 +70,8 @@ pub struct PerturbedTests {
     of: [String; 2],
     /// What the answers to all that was drawn say against the classifier.
     doubt: Option<String>,
+    /// What is to be said of seeds that are copies of others.
+    repeated: Option<String>,
 }
 
 /// Parts of the stream that targets are drawn from.
@@ -100,6 +102,7 @@ pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Pert
     // What seeds and images are of must be one.
     let _in_whole = super::in_whole(cx, "generator::perturb");
     let transcript = super::examine(cx, &plan)?;
+    let repeated = repeated(cx, &chosen.seeds, "seeds", false)?;
     let tests = transcript.fooled();
     let (mut images, mut kept) = (None, None);
     if !tests.is_empty() {
@@ -114,7 +117,7 @@ pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Pert
     debug_assert_eq!(n, transcript.len());
     let Chosen { seeds, places, drawn, misread, rejected, doubt, .. } = chosen;
     let of = [generator.name.clone(), model.name.clone()];
-    Ok(PerturbedTests { transcript, seeds, places, images, drawn, misread, rejected, kept, of, doubt })
+    Ok(PerturbedTests { transcript, seeds, places, images, drawn, misread, rejected, kept, of, doubt, repeated })
 }
 
 /// Seeds that are worth changing.
@@ -215,7 +218,7 @@ impl PerturbedTests {
 
     fn cautions(&self) -> Cautions {
         let mut cautions = self.transcript.of.cautions.clone();
-        self.doubt.iter().for_each(|doubt| cautions.add(doubt.clone()));
+        [&self.doubt, &self.repeated].into_iter().flatten().for_each(|told| cautions.add(told.clone()));
         self.kept.iter().for_each(|judged| cautions.extend(&judged.cautions));
         cautions
     }

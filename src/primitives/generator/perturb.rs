@@ -52,7 +52,7 @@ pub static PERTURB: Primitive = Primitive {
     notes: "examine over space::latent with search::adam. Seed i, its label and its target depend on the seed and i alone, so that classifiers \
             and layers are compared on the same ones; those that the classifier gets wrong as they stand (`misread`), or that the oracle \
             does not take for what they were drawn as (`rejected`), are left out and counted; without an oracle nobody vouches for a label, and the summary says candidates. A generator without labels gives seeds whose \
-            label is what the classifier says.\n\n\
+            label is what the classifier says. Seeds that are copies of others, or nearly so as generator::tests has it, are counted in `cautions`.\n\n\
             The thesis's settings: lr 0.03, first_radius 1, growth 1.03, increment 0.1 (BigGAN-deep); lr 0.004, first_radius 0.1, increment 0.001, \
             before_activation, groups of layers by activations::groups (MNIST). The defaults lie between.\n\n\
             The thesis takes the first change that fails, which is several times the least one and depends on those settings: `polish: 0` does \

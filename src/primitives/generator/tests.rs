@@ -42,7 +42,9 @@ pub static TESTS: Primitive = Primitive {
             asked the summary says candidates. An oracle of the make of `f`, or one that learned from the same images, shares its mistakes \
             and says that less is kept than people would; the classifier under test itself is refused. `draws` counts up to the last test that was needed; \
             of such draws (tests - 1) / (draws - 1) is the share that is misread, with its exact interval at 95%; of draws that ended before, tests / draws with Wilson's. \
-            `share` is the mean over labels, however many draws each took, with an interval made of theirs.",
+            `share` is the mean over labels, however many draws each took, with an interval made of theirs. Tests that are copies of others, or differ by less \
+            than a tenth of how much pixels vary within images (root mean square both, 20 dB), are counted in `cautions`, of 10,000 tests at most: intervals are too \
+            narrow for that.",
     source: "Dunn 2022, Section 4.2; Haldane 1945; Lui 1995; Zou and Donner 2008",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 40, seed: 1 });\n\
