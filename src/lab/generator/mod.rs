@@ -222,6 +222,12 @@ impl Generator {
         self.cautions.clone()
     }
 
+    /// The same with more to be said beside every result of it.
+    pub fn cautioned(mut self, caution: String) -> Self {
+        self.cautions.add(caution);
+        self
+    }
+
     /// A generator of tensors: its identity is theirs.
     pub fn of_tensors(name: impl Into<String>, network: Rc<dyn Network>, device: Device) -> Result<Self> {
         let digest = digest(&*network)?;

@@ -74,7 +74,8 @@ pub static FINETUNE: Primitive = Primitive {
             With `keep`, l_ordinary has keep_weight times the mean of these classifiers' cross entropies for the intended label beside it, as the \
             discriminator's auxiliary classifier gives its own: where a discriminator has none, little else keeps labels. They say what they \
             were taught to say, so whether labels are kept others must judge, and generator::tests refuses them as its oracle. For \
-            finetuning without pretraining, give a generator that was trained for one step.",
+            finetuning without pretraining, give a generator that was trained for one step. Where f answers another number of classes than g has labels, a \
+            warning and the result's `cautions` say so.",
     source: "Dunn 2022, Sections 4.1 and 4.4.3",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 40, seed: 1 });\n\
@@ -162,12 +163,22 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         keepers,
         kept_by,
     };
+    let other_classes = model.classes().filter(|known| *known != classes).map(|known| {
+        format!(
+            "{} answers {known} classes, {} has {classes}: images may be made to be misread as what is none of its labels",
+            model.name, generator.name
+        )
+    });
+    other_classes.iter().for_each(|told| cx.warn(told.clone()));
     let name = format!("{} finetuned", generator.name);
     let finetuned = super::train::watched(args, &mut |watch| {
         let start = (generator.network().copy(cx.device())?, discriminator.judge().copy(cx.device())?);
         train_generator(cx, &name, start, &set, &settings, watch)
     })?;
-    Ok(Value::object(finetuned))
+    Ok(Value::object(match other_classes {
+        Some(told) => finetuned.cautioned(told),
+        None => finetuned,
+    }))
 }
 
 /// Who is to go on reading what is drawn.
