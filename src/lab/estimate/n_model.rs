@@ -39,6 +39,14 @@ fn difference(first: &RiskReport, other: &RiskReport) -> Option<String> {
     (images(first) != images(other)).then(|| "are over different rows of the images, or in another order".into())
 }
 
+/// Two reports whose models plainly differ in more than their weights.
+fn other_architecture(reports: &[Rc<RiskReport>]) -> Option<(usize, usize)> {
+    let known = |i: usize| reports[i].transcript.of.tensor_sizes.as_ref();
+    let first = (0..reports.len()).find(|&i| known(i).is_some())?;
+    let other = (first + 1..reports.len()).find(|&j| known(j).is_some_and(|sizes| Some(sizes) != known(first)))?;
+    Some((first, other))
+}
+
 /// The tests on the mean over `reports` of the T_i.
 pub fn n_model_test(cx: &Cx, reports: Vec<Rc<RiskReport>>, protocol: Protocol) -> Result<NModelTest> {
     let Some(first) = reports.first() else {
@@ -65,6 +73,18 @@ pub fn n_model_test(cx: &Cx, reports: Vec<Rc<RiskReport>>, protocol: Protocol) -
             cautions.add(twice);
         }
     }
+    if let [_] = reports[..] {
+        cautions.add(
+            "one model: whether an architecture and its training were tuned on the images shows on several retrainings, and this is a test of that \
+             model alone",
+        );
+    }
+    if let Some((i, j)) = other_architecture(&reports) {
+        cautions.add(format!(
+            "reports {i} and {j} are on models of different architectures: the hypothesis is of one architecture and its training, and these are no \
+             retrainings of one"
+        ));
+    }
     let (n, density) = (reports.len() as f64, &first.density);
     let mean = |value: &dyn Fn(&RiskReport, usize) -> f64| -> Vec<f64> {
         (0..first.t.len()).map(|i| reports.iter().map(|report| value(report, i)).sum::<f64>() / n).collect()
@@ -83,6 +103,7 @@ pub fn n_model_test(cx: &Cx, reports: Vec<Rc<RiskReport>>, protocol: Protocol) -
         planned: None,
     };
     let tests = TestOutcomes::of(cx, &seen, protocol, cautions)?;
+    let tests = if reports.len() > 1 { tests.of_models() } else { tests };
     let each = reports
         .iter()
         .map(|report| report.tests.p_among(cx, protocol.test, reports.len(), protocol.delta))

@@ -8,7 +8,6 @@ use super::independence::{
 use super::verdict::{Judged, Power, Test, Verdict};
 use crate::core::{Cautions, Cx, Digest, Result, Value, number, significant};
 use crate::maths::betting::{Bets, Sides};
-use crate::model::BY_HEART;
 
 /// Other orders in which the betting test is repeated to see how much hangs on the one that it is committed to.
 const ORDERS: u64 = 20;
@@ -107,7 +106,7 @@ impl TestOutcomes {
             }
         };
         let (losses, weighted, best) = (seen.losses, seen.weighted, seen.best);
-        let found = Self {
+        Ok(Self {
             protocol,
             pairwise: Judged::of(pairwise, losses, weighted, best),
             interval: Judged::of(interval, losses, weighted, best),
@@ -117,13 +116,22 @@ impl TestOutcomes {
             cautions,
             order: own,
             ordered,
-        };
-        // That the model saw these images is what a rejection says, and no caution against it.
-        let cautions = match found.reject() {
-            true => found.cautions.iter().filter(|caution| !caution.contains(BY_HEART)).collect(),
-            false => found.cautions,
-        };
-        Ok(Self { cautions, ..found })
+        })
+    }
+
+    /// The same of the mean over several models.
+    pub fn of_models(self) -> Self {
+        Self {
+            pairwise: self.pairwise.of_models(),
+            interval: self.interval.of_models(),
+            betting: self.betting.of_models(),
+            ..self
+        }
+    }
+
+    /// What a rejection means.
+    pub fn rejection(&self) -> &'static str {
+        self.pairwise.rejection()
     }
 
     fn test(&self, which: Which) -> &dyn Said {

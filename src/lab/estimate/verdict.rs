@@ -19,10 +19,13 @@ pub enum Verdict {
 }
 
 /// What a rejection means: the test can't tell one from the other.
-pub const REJECTED: &str =
-    "the model and these images are not independent, or the changes do not keep label and density";
+const REJECTED: &str = "the model and these images are not independent, or the changes do not keep label and density";
+/// The same of the mean over several models.
+const REJECTED_OF_MODELS: &str =
+    "the models and these images are not independent, or the changes do not keep label and density";
 
 const NO_PROOF: &str = "this is no proof that the model is independent of these images";
+const NO_PROOF_OF_MODELS: &str = "this is no proof that the models are independent of these images";
 
 /// Gaps R_g - R_S of which every report says how many images they need.
 pub const GAPS: [f64; 3] = [0.001, 0.005, 0.02];
@@ -165,6 +168,8 @@ pub fn percent(share: f64) -> String {
 pub struct Judged<T> {
     pub test: T,
     pub power: Power,
+    /// Whether it is of the mean over several models.
+    of_models: bool,
 }
 
 impl<T> Deref for Judged<T> {
@@ -179,7 +184,12 @@ impl<T: Test> Judged<T> {
     /// Of a test of images with these losses; `best` is what each T_i would be had it spoken most for overfitting.
     pub fn of(test: T, losses: &[f64], weighted: &[f64], best: &[f64]) -> Self {
         let power = Power::of(test.planned(), losses, weighted, best);
-        Self { test, power }
+        Self { test, power, of_models: false }
+    }
+
+    /// The same of the mean over several models.
+    pub fn of_models(self) -> Self {
+        Self { of_models: true, ..self }
     }
 
     /// Of a test of T_i alone. `hi` is the largest value that they can take.
@@ -197,11 +207,16 @@ impl<T: Test> Judged<T> {
         }
     }
 
+    /// What a rejection means.
+    pub fn rejection(&self) -> &'static str {
+        if self.of_models { REJECTED_OF_MODELS } else { REJECTED }
+    }
+
     /// The answer at this level in a few words.
     pub fn short(&self) -> String {
         let level = significant(self.test.planned().delta(), 4);
         match self.verdict() {
-            Verdict::Rejected => format!("rejected at {level}: {REJECTED}"),
+            Verdict::Rejected => format!("rejected at {level}: {}", self.rejection()),
             Verdict::NotRejected => format!("not rejected at {level}: {}", self.power.sentence(self.test.size())),
             Verdict::NoPower if self.power.positive == 0 => "no power: no T_i is above 0".into(),
             Verdict::NoPower => "no power at this size".into(),
@@ -224,7 +239,8 @@ impl<T: Test> Judged<T> {
                 None => self.short(),
             },
             Verdict::NotRejected => {
-                format!("not rejected at {level}: {}; {}; {NO_PROOF}", power.sentence(m), self.test.wanted())
+                let no_proof = if self.of_models { NO_PROOF_OF_MODELS } else { NO_PROOF };
+                format!("not rejected at {level}: {}; {}; {no_proof}", power.sentence(m), self.test.wanted())
             }
             Verdict::NoPower if power.positive == 0 => {
                 format!(

@@ -197,6 +197,13 @@ impl Module {
         tensors
     }
 
+    /// The sizes of all tensors, in order.
+    pub fn sizes(&self) -> Vec<Vec<i64>> {
+        let mut sizes = Vec::new();
+        self.visit(&mut |_, tensor, _| sizes.push(tensor.size()));
+        sizes
+    }
+
     pub fn parameter_count(&self) -> usize {
         self.parameters().iter().map(Tensor::numel).sum()
     }

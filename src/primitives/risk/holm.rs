@@ -9,7 +9,6 @@ use crate::estimate::n_model::NModelTest;
 use crate::estimate::protocol::TestOutcomes;
 use crate::estimate::registration::Registered;
 use crate::estimate::risk::RiskReport;
-use crate::estimate::verdict::REJECTED;
 use crate::maths::holm::{holm_of_finer, rejects};
 use crate::primitives::{Example, Kind, Param, Primitive};
 
@@ -67,6 +66,8 @@ struct HolmTest {
     of: Vec<(&'static str, Value)>,
     /// What a report's test could have seen by itself, at its own level.
     could_see: Option<String>,
+    /// What its rejection means.
+    rejection: &'static str,
     /// That level, where it is another one.
     own_level: Option<f64>,
     no_power: bool,
@@ -132,7 +133,7 @@ impl HolmTest {
             let fine = tests.p_among(cx, which, asked, delta)?;
             let own_level = Some(tests.protocol.delta).filter(|own| *own != delta);
             let (could_see, no_power) = (Some(tests.could_see()), tests.no_power() && own_level.is_none());
-            Ok(Self { p: tests.p(), fine, of, could_see, own_level, no_power, cautions })
+            Ok(Self { p: tests.p(), fine, of, could_see, rejection: tests.rejection(), own_level, no_power, cautions })
         };
         if let Some(report) = value.downcast::<RiskReport>() {
             let cautions = ways.get(&report.asked_of()).map(|ways| report.cautions_among(ways));
@@ -147,6 +148,7 @@ impl HolmTest {
                 fine: p,
                 of: vec![],
                 could_see: None,
+                rejection: "",
                 own_level: None,
                 no_power: false,
                 cautions: Cautions::default(),
@@ -162,7 +164,7 @@ impl HolmTest {
     fn row(self, name: Value, adjusted: f64, asked: usize, delta: f64) -> BTreeMap<String, Value> {
         let (level, reject) = (significant(delta, 4), rejects(adjusted, delta));
         let verdict = match (reject, &self.could_see) {
-            (true, Some(_)) => format!("rejected at {level} among {asked}: {REJECTED}"),
+            (true, Some(_)) => format!("rejected at {level} among {asked}: {}", self.rejection),
             (true, None) => format!("rejected at {level} among {asked}"),
             (false, Some(alone)) if self.no_power => format!("{alone}; not rejected at {level} among {asked}"),
             (false, Some(alone)) => {

@@ -19,7 +19,8 @@ pub static N_MODEL_TEST: Primitive = Primitive {
               lo, hi, test, p, reject, verdict, delta, power, cautions, betting, pairwise, interval, t (the mean over models of T_ij, \
               one per image)",
     notes: "The tests of the means over models of T_ij (and of both losses): what one model owes to a lucky draw averages \
-            out, what all owe to the choice of architecture and training stays. Means of plain arrays are tested by \
+            out, what all owe to the choice of architecture and training stays. Of one report, and of models whose tensors differ in number or size, \
+            `cautions` say that they are no retrainings of one architecture; that they were trained in one way nothing can tell. Means of plain arrays are tested by \
             `risk::pairwise_test(tensor::from([t1, t2]).mean(0))`.",
     source: "Werpachowski, György and Szepesvári 2019, Section 3.3",
     examples: &[Example {

@@ -24,6 +24,7 @@ use super::rows::Rows;
 use super::{Counterfactual, Examination, gradient_search};
 use crate::core::{Cautions, Cx, Digest, Division, Error, Object, Result, Tensor, Value, suggestion};
 use crate::data::Dataset;
+use crate::model::Module;
 use crate::objective::Objective;
 use crate::space::{Group, Point};
 
@@ -46,6 +47,8 @@ pub struct Density {
 /// What the outcomes were computed from.
 pub struct Provenance {
     pub model: (String, Digest),
+    /// The sizes of the model's tensors in order, by which other architectures are told; `None` where it is not made of layers.
+    pub tensor_sizes: Option<Vec<Vec<i64>>>,
     /// What random numbers know the model by.
     made_by: Digest,
     /// Whether what the model does can't be told from its digest.
@@ -217,6 +220,7 @@ impl Transcript {
     ) -> Self {
         let of = Provenance {
             model: (plan.model.name.clone(), plan.model.digest()),
+            tensor_sizes: plan.model.module().map(Module::sizes),
             made_by: plan.model.made_by().unwrap_or_else(|| plan.model.digest()),
             closure: plan.model.opaque(),
             data: plan.data.clone(),
