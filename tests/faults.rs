@@ -318,6 +318,23 @@ fn tables_say_at_which_pole_the_files_of_a_folder_are() {
     said.iter().for_each(|(name, value)| assert!(matches!(value, Value::Bool(true)), "{name}: {}", value.summary()));
 }
 
+/// A planted fault is misread on purpose, which is no sign of classes that are numbered otherwise.
+#[test]
+fn a_planted_fault_is_not_taken_for_another_numbering() {
+    let cx = Rc::new(Cx::default());
+    let mut session = Session::new(cx.clone());
+    let script =
+        r#"import "std/faults" as faults; faults::injected("sky", #{ training: 300, epochs: 4 }).checks.against"#;
+    let Value::Float(against) =
+        session.run(Path::new("script.rhai"), script).unwrap_or_else(|e| panic!("{}", e.render(false)))
+    else {
+        panic!("no number")
+    };
+    // As wrong as that a numbering is doubted elsewhere.
+    assert!(against < 0.1, "{against}");
+    assert!(!cx.warnings().iter().any(|said| said.contains("number the classes")), "{:?}", cx.warnings());
+}
+
 /// The fewest tests whose power is enough.
 #[test]
 fn as_many_tests_are_needed_as_power_says() {
@@ -330,6 +347,10 @@ fn as_many_tests_are_needed_as_power_says() {
             stronger: faults::needed(0.9, 0.1) < n && n < faults::needed(0.3, 0.1),
             surer: faults::needed(0.5, 0.1, #{ enough: 0.95 }) > n,
             too_weak: faults::needed(0.06, 0.05) == (),
+            of_more_healthy_ones: {
+                let fewer = faults::needed(0.5, 0.1, #{ healthy_times: 2 });
+                fewer < n && faults::power(0.5, 0.1, #{ n: fewer, healthy_n: 2 * fewer }) >= 0.8
+            },
         }"#,
     );
 }
@@ -345,6 +366,8 @@ fn power_is_what_enumeration_says() {
             strong: near.call(faults::power(0.5, 0.1, #{ n: 50 }), 0.9677080206220035),
             none: near.call(faults::power(0.1, 0.1, #{ n: 50 }), 0.001636739101997938),
             sure: near.call(faults::power(1.0, 0.0, #{ n: 5 }), 1.0),
+            more_healthy_ones: near.call(faults::power(0.5, 0.05, #{ n: 20, healthy_n: 40 }), 0.9082291339663253),
+            as_many: near.call(faults::power(0.5, 0.05, #{ n: 20 }), 0.714697746198705),
             weak: near.call(faults::power(0.3, 0.05, #{ n: 100, healthy_n: 200 }), 0.9988895483353716),
         }"#,
     );
