@@ -12,7 +12,7 @@ use crate::page::{Drawing, ModulePage, Shown, reference as pages};
 use crate::plot::Figure;
 use crate::primitives::declared::declared;
 use crate::primitives::reference::stdlib_page;
-use crate::primitives::stdlib::{stdlib_names, stdlib_text};
+use crate::primitives::stdlib::{module_called, stdlib_names, stdlib_text};
 use crate::primitives::types::TYPES;
 use crate::primitives::{PRIMITIVES, former, reference};
 use crate::script::Session;
@@ -47,11 +47,13 @@ pub fn main(words: &[String]) -> CommandOutcome {
             Ok(())
         }
         None => Err(Error::argument(format!("nothing is called {name:?}"))
-            .hint(former::function_or(
-                name,
-                name,
-                PRIMITIVES.iter().map(|p| p.path).chain(TYPES.iter().map(|kind| kind.name)),
-            ))
+            .hint(module_called(name).unwrap_or_else(|| {
+                former::function_or(
+                    name,
+                    name,
+                    PRIMITIVES.iter().map(|p| p.path).chain(TYPES.iter().map(|kind| kind.name)),
+                )
+            }))
             .into()),
     }
 }

@@ -15,6 +15,13 @@ pub fn stdlib_names() -> Vec<String> {
     names
 }
 
+/// What to try for a name that nothing has but a module, or that begins with a module's.
+pub fn module_called(name: &str) -> Option<String> {
+    let stem = name.split("::").next()?;
+    let module = format!("std/{stem}");
+    stdlib_names().contains(&module).then(|| format!("a module is called {module:?}: import \"{module}\" as {stem};"))
+}
+
 /// The text of a module in the binary, such as `std/zoo`.
 pub fn stdlib_text(name: &str) -> Option<&'static str> {
     let stem = name.strip_prefix("std/")?;

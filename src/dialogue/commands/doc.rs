@@ -2,7 +2,7 @@ use super::Command;
 use crate::core::{Error, Result, Value, wrapped};
 use crate::dialogue::{Dialogue, Next};
 use crate::primitives::reference::stdlib_page;
-use crate::primitives::stdlib::stdlib_names;
+use crate::primitives::stdlib::{module_called, stdlib_names};
 use crate::primitives::{PRIMITIVES, former, reference};
 use crate::term::width;
 
@@ -22,7 +22,8 @@ fn run(dialogue: &mut Dialogue, name: &str) -> Result<Next> {
         let modules = stdlib_names();
         let known: Vec<&str> =
             PRIMITIVES.iter().flat_map(|p| [p.path, p.name()]).chain(modules.iter().map(String::as_str)).collect();
-        return Err(Error::argument(format!("nothing is called {name:?}")).hint(former::function_or(name, name, known)));
+        return Err(Error::argument(format!("nothing is called {name:?}"))
+            .hint(module_called(name).unwrap_or_else(|| former::function_or(name, name, known))));
     };
     let mut lines = page.lines();
     let first = wrapped(lines.next().unwrap_or(""), width().min(WIDEST) - 4).replace('\n', "\n    ");

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
-use std::io::{BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -173,6 +173,9 @@ fn bytes(cx: &Cx, file: &Path, most: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Stands where the end of a line was that goes on: a blank that lines are counted by.
+const JOINED: u8 = 0x0c;
+
 /// Makes one line of those that a `\` at the end of the one before goes on in; comments go on nowhere.
 fn join_lines(bytes: &mut [u8]) {
     let mut begin = 0;
@@ -183,6 +186,9 @@ fn join_lines(bytes: &mut [u8]) {
             let backslash = begin + line.len() - 1;
             let next = (end + 1).min(bytes.len());
             bytes[backslash..next].fill(b' ');
+            if let Some(end) = bytes.get_mut(end) {
+                *end = JOINED;
+            }
         } else {
             begin = end;
         }
@@ -230,6 +236,37 @@ impl Read for Watched<'_> {
     }
 }
 
+/// The same line by line, so that it is known in which one reading ended.
+struct Lines<'a> {
+    cx: &'a Cx,
+    rest: &'a [u8],
+    /// Lines of which some was read.
+    line: usize,
+}
+
+impl Read for Lines<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let some = self.fill_buf()?.read(buffer)?;
+        self.consume(some);
+        Ok(some)
+    }
+}
+
+impl BufRead for Lines<'_> {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        self.cx.check().map_err(std::io::Error::other)?;
+        let end = self.rest.iter().position(|&byte| byte == b'\n').map_or(self.rest.len(), |at| at + 1);
+        Ok(&self.rest[..end])
+    }
+
+    fn consume(&mut self, some: usize) {
+        let (read, rest) = self.rest.split_at(some);
+        let ends = read.iter().filter(|&&byte| byte == b'\n' || byte == JOINED).count();
+        self.line += ends + usize::from(some > 0 && rest.is_empty() && !read.ends_with(b"\n"));
+        self.rest = rest;
+    }
+}
+
 fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
     let folder = file.parent().unwrap_or(Path::new(""));
     // A library that is named twice holds the same materials both times.
@@ -256,7 +293,7 @@ fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
         tobj::load_mtl_buf(&mut BufReader::new(Watched(cx, &materials)))
     };
     let options = LoadOptions { single_index: true, triangulate: false, ignore_points: true, ignore_lines: true };
-    let mut object = BufReader::new(Watched(cx, object));
+    let mut object = Lines { cx, rest: object, line: 0 };
     // Its parser panics on numbers that it does not expect.
     let read = catch_unwind(AssertUnwindSafe(|| tobj::load_obj_buf(&mut object, &options, materials_of)));
     cx.check()?;
@@ -266,8 +303,9 @@ fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
     }
     let what_is_wanted = "wanted is a Wavefront OBJ file: lines such as `v 0 1 0` and `f 1 2 3`";
     let Ok(read) = read else {
-        return Err(Error::file(file, "a damaged file: its numbers or those of its materials do not fit together")
-            .hint(what_is_wanted));
+        let what =
+            format!("line {}: a damaged file: its numbers or those of its materials do not fit together", object.line);
+        return Err(Error::file(file, what).hint(what_is_wanted));
     };
     let (models, materials) = read.map_err(|error| {
         let hint = match error {
@@ -276,7 +314,16 @@ fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
             | LoadError::FaceNormalOutOfBounds => "a face asks for a vertex that is not there: the file may be cut off",
             _ => what_is_wanted,
         };
-        Error::file(file, error).hint(hint)
+        match error {
+            // Of what can be read as it stands, line by line; faces are put together later.
+            LoadError::UnrecognizedCharacter
+            | LoadError::PositionParseError
+            | LoadError::ColorParseError
+            | LoadError::NormalParseError
+            | LoadError::TexcoordParseError
+            | LoadError::FaceParseError => Error::file(file, format!("line {}: {error}", object.line)).hint(hint),
+            _ => Error::file(file, error).hint(hint),
+        }
     })?;
     let materials = materials
         .map_err(|error| Error::file(file, format!("its materials can't be read: {error}")).hint(WHAT_LIBRARIES_ARE))?;

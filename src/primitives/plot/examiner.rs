@@ -13,7 +13,7 @@ static MEASURES: Words<StepMeasure, 3> =
 
 pub static EXAMINER: Primitive = Primitive {
     path: "plot::examiner",
-    purpose: "Draws what examiners found by the number of questions: accuracy and loss.",
+    purpose: "Draws what examiners found by the number of questions: accuracy, and loss where it is asked for.",
     params: &[Param::new(
         "curves",
         Kind::Any,

@@ -38,7 +38,7 @@ pub static RENDER: Primitive = Primitive {
             | light_energy | 0.2 to 3, even in its logarithm | 1 | |\n\
             | light | sun, point, area | sun | |\n\
             | material | matte, glossy, metal | matte | |\n\
-            | background | white, grey, black, sky, sunset, checks, stripes | white | |\n\
+            | background | white, grey, black, sky, sunset, checks, stripes | white | black is 8 of 255 |\n\
             | *shadows* | none, cast | none | of the object on itself |\n\
             | *ambient_occlusion* | none, cast | none | shadows of the object on itself in the light from everywhere |\n\
             | *lamps* | 4, 9, 16, 25 | 4 | points that an area light is seen through |\n\

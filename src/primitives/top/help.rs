@@ -1,4 +1,5 @@
 use crate::core::{Cx, Error, Result, Value};
+use crate::primitives::stdlib::module_called;
 use crate::primitives::{Args, Example, Kind, PRIMITIVES, Param, Primitive, former, reference};
 
 pub static HELP: Primitive = Primitive {
@@ -25,7 +26,7 @@ fn run(_cx: &Cx, args: &Args) -> Result<Value> {
         None => {
             let known = PRIMITIVES.iter().map(|p| p.path);
             Err(Error::argument(format!("help: nothing is called {name:?}"))
-                .hint(former::function_or(name, name, known)))
+                .hint(module_called(name).unwrap_or_else(|| former::function_or(name, name, known))))
         }
     }
 }
