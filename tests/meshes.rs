@@ -112,6 +112,16 @@ fn seen(mesh: &Mesh) -> Vec<f32> {
     pixels
 }
 
+/// Lines are counted as they stand in the file, also behind one that goes on in the next.
+#[test]
+fn errors_name_the_line_of_an_obj_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("bad.obj");
+    fs::write(&path, "v 0 0 0\nv 1 0 \\\n0\n\nv 0 x 0\nf 1 2 3\n").expect("written");
+    let error = read(&path).expect_err("no number");
+    assert!(error.message.contains("line 5: "), "{}", error.message);
+}
+
 #[test]
 fn all_formats_hold_the_same_object() {
     let folder = tempfile::tempdir().expect("a folder");
