@@ -203,6 +203,17 @@ fn a_run_is_refused_that_can_only_fail_before_anything_is_done() {
     }
     let told = err(&viva(folder.path(), &["check", "script.rhai"]));
     assert!(told.starts_with("own.rhai:1:14: there is no function `hlaf`"), "{told}");
+    // Functions of namespaces have no names without these.
+    let folder = folder_with("print(1);\nlet r = #{ a: 1 };\nreport(r);\nload(\"mnist\");\nrecord(r);");
+    let told = err(&viva(folder.path(), &["check", "script.rhai"]));
+    for words in [
+        "3:1: there is no function `report`; did you mean `risk::report`?",
+        "did you mean `data::load` or `generator::load` or `model::load`",
+        "5:1: there is no function `record`",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    assert!(!told.contains("`report`?"), "{told}");
 }
 
 /// libgomp reads how long its threads wait for work from the environment, as it is loaded.

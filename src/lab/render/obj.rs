@@ -237,14 +237,14 @@ impl Read for Watched<'_> {
 }
 
 /// The same line by line, so that it is known in which one reading ended.
-struct Lines<'a> {
+struct CountedLines<'a> {
     cx: &'a Cx,
     rest: &'a [u8],
-    /// Lines of which some was read.
+    /// CountedLines of which some was read.
     line: usize,
 }
 
-impl Read for Lines<'_> {
+impl Read for CountedLines<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let some = self.fill_buf()?.read(buffer)?;
         self.consume(some);
@@ -252,7 +252,7 @@ impl Read for Lines<'_> {
     }
 }
 
-impl BufRead for Lines<'_> {
+impl BufRead for CountedLines<'_> {
     fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
         self.cx.check().map_err(std::io::Error::other)?;
         let end = self.rest.iter().position(|&byte| byte == b'\n').map_or(self.rest.len(), |at| at + 1);
@@ -293,7 +293,7 @@ fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
         tobj::load_mtl_buf(&mut BufReader::new(Watched(cx, &materials)))
     };
     let options = LoadOptions { single_index: true, triangulate: false, ignore_points: true, ignore_lines: true };
-    let mut object = Lines { cx, rest: object, line: 0 };
+    let mut object = CountedLines { cx, rest: object, line: 0 };
     // Its parser panics on numbers that it does not expect.
     let read = catch_unwind(AssertUnwindSafe(|| tobj::load_obj_buf(&mut object, &options, materials_of)));
     cx.check()?;

@@ -19,7 +19,7 @@ pub enum Fill {
 }
 
 /// A row or column of an image, and whether it is the one that was asked for.
-struct Place {
+struct Neighbour {
     at: usize,
     known: bool,
 }
@@ -27,11 +27,11 @@ struct Place {
 impl Fill {
     /// The rows or columns before and behind a place among so many, and which share of the way lies before it.
     #[inline]
-    fn between(self, at: f64, side: i64) -> ([Place; 2], f32) {
+    fn between(self, at: f64, side: i64) -> ([Neighbour; 2], f32) {
         // What is larger has no fraction, and floor() is a call of its own on a processor that is not known to have it.
         let cut = if at.abs() < 1e15 { at as i64 as f64 } else { at };
         let low = if cut > at { cut - 1.0 } else { cut };
-        let place = |at: i64| Place { at: self.place(at, side) as usize, known: (0..side).contains(&at) };
+        let place = |at: i64| Neighbour { at: self.place(at, side) as usize, known: (0..side).contains(&at) };
         ([place(low as i64), place((low as i64).saturating_add(1))], (at - low) as f32)
     }
 
@@ -101,7 +101,7 @@ pub fn by_pixel(
                 let ([top, bottom], down) = fill.between(row, height);
                 let ([left, beside], right) = fill.between(column, width);
                 for plane in (0..length).step_by(area) {
-                    let pixel = |row: &Place, column: &Place| match fills && !(row.known && column.known) {
+                    let pixel = |row: &Neighbour, column: &Neighbour| match fills && !(row.known && column.known) {
                         true => beyond,
                         false => image[plane + row.at * width as usize + column.at],
                     };
