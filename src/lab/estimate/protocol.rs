@@ -8,6 +8,7 @@ use super::independence::{
 use super::verdict::{Judged, Power, Test, Verdict};
 use crate::core::{Cautions, Cx, Digest, Result, Value, number, significant};
 use crate::maths::betting::{Bets, Sides};
+use crate::model::BY_HEART;
 
 /// Other orders in which the betting test is repeated to see how much hangs on the one that it is committed to.
 const ORDERS: u64 = 20;
@@ -106,7 +107,7 @@ impl TestOutcomes {
             }
         };
         let (losses, weighted, best) = (seen.losses, seen.weighted, seen.best);
-        Ok(Self {
+        let found = Self {
             protocol,
             pairwise: Judged::of(pairwise, losses, weighted, best),
             interval: Judged::of(interval, losses, weighted, best),
@@ -116,7 +117,13 @@ impl TestOutcomes {
             cautions,
             order: own,
             ordered,
-        })
+        };
+        // That the model saw these images is what a rejection says, and no caution against it.
+        let cautions = match found.reject() {
+            true => found.cautions.iter().filter(|caution| !caution.contains(BY_HEART)).collect(),
+            false => found.cautions,
+        };
+        Ok(Self { cautions, ..found })
     }
 
     /// The same of the mean over several models.

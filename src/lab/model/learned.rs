@@ -9,7 +9,7 @@ use super::Model;
 use crate::data::Dataset;
 
 /// What is said of images that a model learned from.
-const BY_HEART: &str = "what is found on them need not hold on images that it has not seen";
+pub const BY_HEART: &str = "what is found on them need not hold on images that it has not seen";
 
 /// Images of which a saved model keeps the numbers.
 const SAVED: usize = 65_536;

@@ -33,7 +33,7 @@ pub use binary::binary;
 pub use classify::Inputs;
 pub use doubts::AnswersToDraws;
 pub use layer::{AvgPool, Conv, ConvTranspose, Layer, Linear, MaxPool, Mode, Names, Part, Shape};
-
+pub use learned::BY_HEART;
 pub use load::{Arch, Options, load};
 pub use module::{Module, Start};
 pub use probe::UNSTEADY;
