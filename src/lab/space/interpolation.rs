@@ -184,7 +184,6 @@ mod tests {
     /// Inside, on pixels, on the border and far beyond it, of images some of which are taken twice.
     #[test]
     fn pixels_one_by_one_have_the_bits_of_tensors() -> Result<()> {
-        tch::manual_seed(1);
         let cpu = Device::Cpu;
         for (height, width) in [(5, 7), (1, 4), (3, 1)] {
             let images = Tensor::f_rand([3, 2, height, width], (Kind::Float, cpu))?;
