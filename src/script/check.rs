@@ -381,13 +381,8 @@ fn check_call(call: &FnCallExpr, position: Position, script: &Script) -> Option<
     if let Some(hint) = super::borrowed_names::in_function(name, &[]) {
         return function(format!("there is no function `{name}`; {hint}"));
     }
-    let of_namespaces: Vec<String> = PRIMITIVES
-        .iter()
-        .filter(|p| p.namespace().is_some() && p.name() == name)
-        .map(|p| format!("`{}`", p.path))
-        .collect();
-    if !of_namespaces.is_empty() {
-        return function(format!("there is no function `{name}`; did you mean {}?", of_namespaces.join(" or ")));
+    if let Some(hint) = super::explain::in_namespaces(name) {
+        return function(format!("there is no function `{name}`; {hint}"));
     }
     let near = nearest(name, script.own.iter().map(String::as_str))
         .map_or(String::new(), |n| format!("; did you mean `{n}`?"));

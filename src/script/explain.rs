@@ -276,8 +276,8 @@ impl ErrorScene<'_> {
             Some(hint)
         } else if let Some(own) = self.session.functions().into_iter().find(|f| f.name == name) {
             Some(format!("call it as {name}({})", own.params.join(", ")))
-        } else if let Some(full) = PRIMITIVES.iter().find(|p| p.namespace().is_some() && p.name() == name) {
-            Some(format!("did you mean `{}`?", full.path))
+        } else if let Some(hint) = in_namespaces(name) {
+            Some(hint)
         } else {
             self.near_function(name, kinds.first().copied())
         };
@@ -352,6 +352,16 @@ impl ErrorScene<'_> {
             _ => None,
         }
     }
+}
+
+/// What to try for a function that is called without the namespace that it is in.
+pub(super) fn in_namespaces(name: &str) -> Option<String> {
+    let paths: Vec<String> = PRIMITIVES
+        .iter()
+        .filter(|p| p.namespace().is_some() && p.name() == name)
+        .map(|p| format!("`{}`", p.path))
+        .collect();
+    (!paths.is_empty()).then(|| format!("did you mean {}?", paths.join(" or ")))
 }
 
 /// What a method is called now that is no longer one, or is spelt otherwise.

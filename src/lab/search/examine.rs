@@ -20,10 +20,7 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
         }
         None => examine_one(cx, plan)?,
     };
-    Ok(match plan.model.draws() && plan.search.chooses() {
-        true => found.asked_again(cx, plan),
-        false => found,
-    })
+    Ok(found.asked_again(cx, plan))
 }
 
 /// Has every shard work out what follows: of searches one after another each is given the images that those before it left.

@@ -60,7 +60,8 @@ pub fn examine_together(
         super::scale::check(cx, plan)?;
     }
     cx.begin_to_draw();
-    examine(cx, &plans, &searches, until, lower)
+    let found = examine(cx, &plans, &searches, until, lower)?;
+    Ok(found.into_iter().zip(&plans).map(|(found, plan)| found.asked_again(cx, plan)).collect())
 }
 
 /// Until when images are examined, in an order that was fixed before looking at any.

@@ -16,9 +16,12 @@ const TOGETHER: usize = 32;
 const AGAIN: u64 = u64::from_be_bytes(*b"__again_");
 
 impl Transcript {
-    /// Says that outcomes are the worst of so many askings, and what the model answers once more to what failed, where images are kept or drawn by
+    /// Of a model that draws and a search that chooses: says that outcomes are the worst of so many askings, and what the model answers once more to what failed, where images are kept or drawn by
     /// settings: a search that goes its way again would find something else. Nothing is asked of closures and programs, which may cost something.
     pub(super) fn asked_again(mut self, cx: &Cx, plan: &Examination) -> Self {
+        if !plan.model.draws() || !plan.search.chooses() {
+            return self;
+        }
         let Some(asked) = self.rows.iter().map(|row| row.queries).max().filter(|asked| *asked > 1) else { return self };
         if self.of.steps_in_common {
             // Each row is what one step came to.
@@ -44,8 +47,10 @@ impl Transcript {
              one asking{measured}; f.averaged(#{{ draws: 32 }}) goes by the mean of draws",
             model.name
         );
-        if let Some(of) = Rc::get_mut(&mut self.of) {
-            of.cautions.add(caution);
+        match Rc::get_mut(&mut self.of) {
+            Some(of) => of.cautions.add(caution),
+            // Nobody else holds what was just made.
+            None => cx.warn(format!("examine: {caution}")),
         }
         self
     }

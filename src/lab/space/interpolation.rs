@@ -181,31 +181,37 @@ fn by_tensors(images: &Tensor, rows: &Tensor, columns: &Tensor, fill: Fill) -> R
 mod tests {
     use super::*;
 
-    /// Inside, on pixels, on the border and far beyond it, of images some of which are taken twice.
+    /// Inside, on pixels, on the border and far beyond it, of images that lie apart in memory, some taken twice, and of a few among more.
     #[test]
     fn pixels_one_by_one_have_the_bits_of_tensors() -> Result<()> {
         let cpu = Device::Cpu;
+        let bits = |images: &Tensor| images.f_contiguous()?.f_view_dtype(Kind::Int);
         for (height, width) in [(5, 7), (1, 4), (3, 1)] {
-            let images = Tensor::f_rand([3, 2, height, width], (Kind::Float, cpu))?;
-            let of = [2i64, 0, 2, 1];
-            let chosen = images.f_index_select(0, &Tensor::f_from_slice(&of)?)?;
-            let drawn =
-                Tensor::f_rand([2, 4, height, width], (Kind::Double, cpu))?.f_mul_scalar(30.0)?.f_sub_scalar(12.0)?;
-            let places = Tensor::f_concat(&[drawn.f_narrow(1, 0, 3)?, drawn.f_narrow(1, 3, 1)?.f_round()?], 1)?;
-            let (rows, columns) = (places.f_get(0)?.f_contiguous()?, places.f_get(1)?.f_contiguous()?);
-            let [y_of, x_of] = [&rows, &columns].map(|at| Vec::<f64>::try_from(&at.flatten(0, -1)).unwrap_or_default());
-            for fill in [Fill::Value(0.3), Fill::Edge, Fill::Reflect, Fill::Wrap] {
-                let at = |image: usize, y: usize, x: usize| {
-                    let place = (image * height as usize + y) * width as usize + x;
-                    [y_of[place], x_of[place]]
-                };
-                let one_by_one = by_pixel(&images, &of, fill, at)?;
-                let of_tensors = by_tensors(&chosen, &rows, &columns, fill)?;
-                assert!(
-                    one_by_one.is_some_and(|one_by_one| one_by_one.equal(&of_tensors)),
-                    "{fill:?} {height} x {width}"
-                );
-                assert!(bilinear(&chosen, &rows, &columns, fill)?.equal(&of_tensors), "{fill:?}");
+            let images =
+                Tensor::f_rand([2, 3, height, width], (Kind::Float, cpu))?.f_sub_scalar(0.5)?.f_transpose(0, 1)?;
+            for of in [vec![2i64, 0, 2, 1], vec![1, 1]] {
+                let n = of.len() as i64;
+                let chosen = images.f_index_select(0, &Tensor::f_from_slice(&of)?)?;
+                let drawn = Tensor::f_rand([2, n, height, width], (Kind::Double, cpu))?;
+                let drawn = drawn.f_mul_scalar(30.0)?.f_sub_scalar(12.0)?;
+                let places =
+                    Tensor::f_concat(&[drawn.f_narrow(1, 0, n - 1)?, drawn.f_narrow(1, n - 1, 1)?.f_round()?], 1)?;
+                let (rows, columns) = (places.f_get(0)?.f_contiguous()?, places.f_get(1)?.f_contiguous()?);
+                let [y_of, x_of] =
+                    [&rows, &columns].map(|at| Vec::<f64>::try_from(&at.flatten(0, -1)).unwrap_or_default());
+                for fill in [Fill::Value(0.3), Fill::Edge, Fill::Reflect, Fill::Wrap] {
+                    let at = |image: usize, y: usize, x: usize| {
+                        let place = (image * height as usize + y) * width as usize + x;
+                        [y_of[place], x_of[place]]
+                    };
+                    let of_tensors = bits(&by_tensors(&chosen, &rows, &columns, fill)?)?;
+                    for one_by_one in
+                        [by_pixel(&images, &of, fill, at)?, Some(bilinear(&chosen, &rows, &columns, fill)?)]
+                    {
+                        let one_by_one = one_by_one.as_ref().map(bits).transpose()?;
+                        assert!(one_by_one.is_some_and(|own| own.equal(&of_tensors)), "{fill:?} {height} x {width}");
+                    }
+                }
             }
         }
         Ok(())
