@@ -47,7 +47,7 @@ pub fn main(words: &[String]) -> CommandOutcome {
             Ok(())
         }
         None => Err(Error::argument(format!("nothing is called {name:?}"))
-            .hint(module_called(name).unwrap_or_else(|| {
+            .hint(module_called(name, |module| format!("`viva doc {module}`")).unwrap_or_else(|| {
                 former::function_or(
                     name,
                     name,

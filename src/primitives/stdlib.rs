@@ -2,6 +2,8 @@
 
 use include_dir::{Dir, include_dir};
 
+use crate::core::nearest;
+
 static STDLIB: Dir = include_dir!("$CARGO_MANIFEST_DIR/stdlib");
 
 /// Names of the modules in the binary: `std/zoo`.
@@ -15,11 +17,19 @@ pub fn stdlib_names() -> Vec<String> {
     names
 }
 
-/// What to try for a name that nothing has but a module, or that begins with a module's.
-pub fn module_called(name: &str) -> Option<String> {
-    let stem = name.split("::").next()?;
+/// What to try for a name that nothing has but a module, or that begins with a module's; `shows` is what is typed to read of a module.
+pub fn module_called(name: &str, shows: impl Fn(&str) -> String) -> Option<String> {
+    let (stem, function) = name.split_once("::").unwrap_or((name, ""));
     let module = format!("std/{stem}");
-    stdlib_names().contains(&module).then(|| format!("a module is called {module:?}: import \"{module}\" as {stem};"))
+    let text = stdlib_text(&module)?;
+    let public: Vec<ModuleFunction> = functions(text).into_iter().filter(|f| f.public).collect();
+    match nearest(function, public.iter().map(|f| f.name.as_str())) {
+        Some(meant) => Some(format!("did you mean `{stem}::{meant}`?")),
+        _ => Some(format!(
+            "a module is called {module:?}: import \"{module}\" as {stem}; and {} shows it",
+            shows(&module)
+        )),
+    }
 }
 
 /// The text of a module in the binary, such as `std/zoo`.

@@ -365,7 +365,7 @@ pub fn objects() -> Vec<Case> {
             "a colour of two numbers",
             format!("mtllib m.mtl\n{TRIANGLE}"),
             "newmtl a\nKd 1 0\n".into(),
-            "do not fit together",
+            "its materials can't be read",
         ),
         object(
             "a broken number",

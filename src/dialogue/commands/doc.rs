@@ -22,8 +22,10 @@ fn run(dialogue: &mut Dialogue, name: &str) -> Result<Next> {
         let modules = stdlib_names();
         let known: Vec<&str> =
             PRIMITIVES.iter().flat_map(|p| [p.path, p.name()]).chain(modules.iter().map(String::as_str)).collect();
-        return Err(Error::argument(format!("nothing is called {name:?}"))
-            .hint(module_called(name).unwrap_or_else(|| former::function_or(name, name, known))));
+        return Err(Error::argument(format!("nothing is called {name:?}")).hint(
+            module_called(name, |module| format!("`:doc {module}`"))
+                .unwrap_or_else(|| former::function_or(name, name, known)),
+        ));
     };
     let mut lines = page.lines();
     let first = wrapped(lines.next().unwrap_or(""), width().min(WIDEST) - 4).replace('\n', "\n    ");

@@ -178,6 +178,7 @@ const JOINED: u8 = 0x0c;
 
 /// Makes one line of those that a `\` at the end of the one before goes on in; comments go on nowhere.
 fn join_lines(bytes: &mut [u8]) {
+    bytes.iter_mut().filter(|byte| **byte == JOINED).for_each(|byte| *byte = b' ');
     let mut begin = 0;
     while begin < bytes.len() {
         let end = bytes[begin..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |length| begin + length);
@@ -240,7 +241,7 @@ impl Read for Watched<'_> {
 struct CountedLines<'a> {
     cx: &'a Cx,
     rest: &'a [u8],
-    /// CountedLines of which some was read.
+    /// How many were read, the last one perhaps in part.
     line: usize,
 }
 
@@ -272,6 +273,7 @@ fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
     // A library that is named twice holds the same materials both times.
     let seen = RefCell::new(HashSet::new());
     let refused = Cell::new(None);
+    let among_materials = Cell::new(false);
     let materials_of = |named: &Path| {
         let mut materials = vec![];
         for library in libraries(folder, named) {
@@ -290,7 +292,10 @@ fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
                 }
             }
         }
-        tobj::load_mtl_buf(&mut BufReader::new(Watched(cx, &materials)))
+        among_materials.set(true);
+        let read = tobj::load_mtl_buf(&mut BufReader::new(Watched(cx, &materials)));
+        among_materials.set(false);
+        read
     };
     let options = LoadOptions { single_index: true, triangulate: false, ignore_points: true, ignore_lines: true };
     let mut object = CountedLines { cx, rest: object, line: 0 };
@@ -303,8 +308,11 @@ fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
     }
     let what_is_wanted = "wanted is a Wavefront OBJ file: lines such as `v 0 1 0` and `f 1 2 3`";
     let Ok(read) = read else {
-        let what =
-            format!("line {}: a damaged file: its numbers or those of its materials do not fit together", object.line);
+        if among_materials.get() {
+            let what = "its materials can't be read: a damaged file: a colour without three numbers, or the like";
+            return Err(Error::file(file, what).hint(WHAT_LIBRARIES_ARE));
+        }
+        let what = format!("line {}: a damaged file: its numbers do not fit together", object.line);
         return Err(Error::file(file, what).hint(what_is_wanted));
     };
     let (models, materials) = read.map_err(|error| {
@@ -321,7 +329,9 @@ fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
             | LoadError::ColorParseError
             | LoadError::NormalParseError
             | LoadError::TexcoordParseError
-            | LoadError::FaceParseError => Error::file(file, format!("line {}: {error}", object.line)).hint(hint),
+            | LoadError::FaceParseError
+            | LoadError::ScalingByZeroError
+            | LoadError::MaterialParseError => Error::file(file, format!("line {}: {error}", object.line)).hint(hint),
             _ => Error::file(file, error).hint(hint),
         }
     })?;

@@ -25,8 +25,10 @@ fn run(_cx: &Cx, args: &Args) -> Result<Value> {
         Some(text) => Ok(Value::Str(text)),
         None => {
             let known = PRIMITIVES.iter().map(|p| p.path);
-            Err(Error::argument(format!("help: nothing is called {name:?}"))
-                .hint(module_called(name).unwrap_or_else(|| former::function_or(name, name, known))))
+            Err(Error::argument(format!("help: nothing is called {name:?}")).hint(
+                module_called(name, |module| format!("help({module:?})"))
+                    .unwrap_or_else(|| former::function_or(name, name, known)),
+            ))
         }
     }
 }
