@@ -69,7 +69,7 @@ fn all_of_tolerance_makes_one_report() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");
     let words =
-        ["--images", "24", "--training", "2000", "--epochs", "12", "--steps", "14", "--angles", "3", "--appendix", "1"];
+        ["--images", "24", "--training", "2000", "--epochs", "12", "--steps", "10", "--angles", "3", "--appendix", "1"];
     let results = run("tolerance/all.rhai", &out, &words);
     for model in ["with weight decay", "without"] {
         let curves = &results["figure_1"]["curves"][model];

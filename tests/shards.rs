@@ -159,7 +159,7 @@ fn what_lies_beside_the_script_is_read_where_shards_are_put_together() {
 /// A run on three devices that goes on until all of its shards have examined something.
 fn on_three_devices(bench: &Bench, out: &str) -> std::process::Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_viva"));
-    command.args(["run", "script.rhai", "--devices", "cpu,cpu,cpu", "--images", "60", "--questions", "4000"]);
+    command.args(["run", "script.rhai", "--devices", "cpu,cpu,cpu", "--images", "60", "--questions", "1500"]);
     command.args(["--out", out]).current_dir(bench.folder.path()).env("OMP_NUM_THREADS", "1");
     let process = command.stderr(std::process::Stdio::piped()).spawn().expect("viva starts");
     let shards = format!("{}-shards", out.trim_end_matches('/'));
@@ -184,13 +184,13 @@ fn a_run_on_several_devices_is_the_bytes_of_one_process_also_when_it_was_stopped
     let output = process.wait_with_output().expect("an end");
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{told}");
-    let again = "--devices cpu,cpu,cpu --resume many --images=60 --questions=4000";
+    let again = "--devices cpu,cpu,cpu --resume many --images=60 --questions=1500";
     assert!(told.contains(&format!("go on with: viva run script.rhai {again}")), "{told}");
     let refused = bench.refused("run script.rhai --devices cpu,cpu --resume many");
     assert!(refused.contains("begun in 3 shards") && refused.contains("name 3 devices"), "{refused}");
     bench.run(&format!("run script.rhai {again}"));
     let threads = std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 3).max(1));
-    bench.run(&format!("run script.rhai --threads {threads} --out one --images 60 --questions 4000"));
+    bench.run(&format!("run script.rhai --threads {threads} --out one --images 60 --questions 1500"));
     assert_eq!(written(&bench.at("many")), written(&bench.at("one")));
     let finished = bench.viva(&format!("run script.rhai {}", again.replace("--resume many", "--resume many/")));
     assert!(String::from_utf8_lossy(&finished.stderr).contains("this run is finished") && finished.status.success());

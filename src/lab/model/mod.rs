@@ -223,6 +223,8 @@ pub struct Model {
     probed: Rc<Cell<usize>>,
     /// How far the scores that were seen then may be off by rounding, not a number before.
     rounding_of_scores: Rc<Cell<f64>>,
+    /// Whether it is asked about each image of a batch by itself, as it takes no more than one.
+    one_by_one: Rc<Cell<bool>>,
 }
 
 impl Model {
@@ -243,6 +245,7 @@ impl Model {
             cautions: Rc::default(),
             probed: Rc::default(),
             rounding_of_scores: Rc::new(Cell::new(f64::NAN)),
+            one_by_one: Rc::default(),
         }
     }
 
@@ -408,6 +411,10 @@ impl Model {
         let size = images.size();
         if size.len() != 4 || size[0] == 0 {
             return Err(Error::model(format!("{}: images must be N x C x H x W, got {size:?}", self.name)));
+        }
+        if self.one_by_one.get() && size[0] > 1 {
+            let each = (0..size[0]).map(|i| self.logits(&images.f_narrow(0, i, 1)?)).collect::<Result<Vec<_>>>()?;
+            return Ok(Tensor::f_cat(&each, 0)?);
         }
         if let Some(input) = self.input
             && size[1..] != input

@@ -3,14 +3,16 @@
 use tch::Kind;
 
 use super::Model;
-use crate::core::{Cx, ErrorKind, LongCall, Object, Result, Tensor, in_stream, significant, with_stream};
+use crate::core::{Cx, Error, ErrorKind, LongCall, Object, Result, Tensor, in_stream, significant, with_stream};
 use crate::data::Dataset;
 
-/// The number of classes, the largest score, and cautions.
-type Noticed = (i64, f64, Vec<String>);
+/// The number of classes, the largest score, whether it takes one image at a time, and cautions.
+type Noticed = (i64, f64, bool, Vec<String>);
 
 /// Images that are asked about, at most.
 const MOST: usize = 8;
+/// Of models whose layers nobody sees, images that are asked about together, at most, to see whether they answer the same among more others.
+const TOGETHER: usize = 32;
 /// Of how far scores lie apart: the same question has the same answer up to here.
 const SAME: f64 = 1e-5;
 /// Of the largest score: what single precision rounds off in a sum or two.
@@ -39,9 +41,11 @@ impl Model {
     /// Asks about up to eight images, once for each model unless it has seen fewer, and keeps what it notices as cautions: answers that
     /// are probabilities, that prefer no class, that change when the same is asked again, or that depend on what else stands in the batch. Logarithms of
     /// probabilities are scores like any others: every softmax of them is the same. Networks of layers answer the same whatever else is
-    /// asked, so they are asked once; TorchScript is asked three to five times; closures and programs, which may cost something, are asked about
+    /// asked, so they are asked once; TorchScript is asked three to five times, and about up to 32 images together; closures and programs, which may cost something, are asked about
     /// these images and about the last one alone, and once or twice more only where the two answers differ. What answers the same and has gradients is asked
     /// whether its scores change along and across them as they say, which takes two gradients and eight sets of answers, or up to 28 where they do not.
+    ///
+    /// TorchScript and the like that takes one image at a time is asked so from here on.
     ///
     /// What was noticed is kept by the journal, as `call` names it, so that a run that goes on asks nothing again.
     pub(super) fn probe(
@@ -51,7 +55,7 @@ impl Model {
         available: usize,
         images: &dyn Fn(usize) -> Result<Tensor>,
     ) -> Result<()> {
-        let count = MOST.min(available);
+        let count = self.probes(available);
         let known: Option<Noticed> = match call.replay()? {
             Some(record) => Some(serde_json::from_slice(&record).map_err(|_| call.unfit())?),
             None => None,
@@ -61,20 +65,37 @@ impl Model {
             None => {
                 let images = images(count)?.f_to_kind(self.precision())?;
                 // A closure draws from streams of its own.
-                let noticed = match self.opaque() {
+                let notable = || match self.opaque() {
                     true => self.notable(&images),
                     false => with_stream(OWN, 0, || self.notable(&images)),
                 };
+                let mut noticed = notable();
+                let of_batch = |error: &Error| error.kind == ErrorKind::Model && !error.is_out_of_memory();
+                if count > 1 && self.network.refuses() && noticed.as_ref().is_err_and(of_batch) {
+                    self.one_by_one.set(true);
+                    match notable() {
+                        Ok(found) => noticed = Ok(found),
+                        Err(error) if error.is_interrupted() => return Err(error),
+                        Err(_) => self.one_by_one.set(false),
+                    }
+                }
                 let (rounding, noticed) = match noticed {
                     // What is done with batches that are too large is for those who choose them.
                     Err(error) if error.is_out_of_memory() => return Ok(()),
                     // A network in double precision may be meant for images that a generator draws so.
                     Err(error) if error.kind == ErrorKind::Model && self.classes().is_some() && !self.opaque() => {
+                        if self.network.refuses() {
+                            self.notice(format!(
+                                "{} could not be asked about {count} images before anything was made of its answers: whether they are scores, the same each time and \
+                                 whatever else is in the batch is not known",
+                                self.name
+                            ));
+                        }
                         return Ok(());
                     }
                     noticed => noticed?,
                 };
-                let noticed = (self.classes().unwrap_or_default(), rounding, noticed);
+                let noticed = (self.classes().unwrap_or_default(), rounding, self.one_by_one.get(), noticed);
                 call.append(serde_json::json!(noticed).to_string().as_bytes())?;
                 noticed
             }
@@ -83,17 +104,23 @@ impl Model {
         self.probed.set(count);
         // A number that is none is less than any.
         self.rounding_of_scores.set(self.rounding_of_scores.get().max(noticed.1));
-        for caution in noticed.2 {
+        self.one_by_one.set(noticed.2);
+        for caution in noticed.3 {
             cx.warn(caution.as_str());
             self.notice(caution);
         }
         Ok(())
     }
 
+    /// About how many of so many images it is asked.
+    fn probes(&self, available: usize) -> usize {
+        available.min(if self.module().is_some() || self.opaque() { MOST } else { TOGETHER })
+    }
+
     /// Whether asking about so many images would say more than is known.
     pub(super) fn wants_probe(&self, available: usize) -> bool {
         // Inside of a stream the draws of a model that draws would be missing.
-        MOST.min(available) > self.probed.get() && !in_stream()
+        self.probes(available) > self.probed.get() && !in_stream()
     }
 
     /// Asks about the first images of a data set.
@@ -129,9 +156,13 @@ impl Model {
     }
 
     /// How far scores are rounded, and what is to be said.
-    fn notable(&self, images: &Tensor) -> Result<(f64, Vec<String>)> {
+    fn notable(&self, all: &Tensor) -> Result<(f64, Vec<String>)> {
         let ask =
             |images: &Tensor| tch::no_grad(|| -> Result<Tensor> { Ok(self.logits(images)?.f_to_kind(Kind::Double)?) });
+        let n = all.size()[0];
+        // Spread over a batch, the last one among them: some models see no more of it than that, or go by places.
+        let spread: Vec<i64> = (0..n.min(MOST as i64)).map(|i| (i + 1) * n / n.min(MOST as i64) - 1).collect();
+        let images = &all.f_index_select(0, &Tensor::f_from_slice(&spread)?.f_to(all.device())?)?;
         let answers = ask(images)?;
         if answers.f_isfinite()?.f_all()?.f_int64_value(&[])? == 0 {
             return Ok((0.0, vec![]));
@@ -150,7 +181,23 @@ impl Model {
                 break;
             }
         }
-        Ok((rounded * largest, self.noticed_in(images, &answers, &ask)?))
+        let mut noticed = self.noticed_in(images, &answers, &ask)?;
+        let unsteady = noticed.iter().any(|caution| caution.contains(UNSTEADY));
+        if spread.len() < n as usize && !unsteady && !self.one_by_one.get() {
+            let among_more = ask(all)?.f_index_select(0, &Tensor::f_from_slice(&spread)?.f_to(all.device())?)?;
+            if apart(&answers, &among_more)? > ROUNDED {
+                noticed.push(self.goes_by_number());
+            }
+        }
+        Ok((rounded * largest, noticed))
+    }
+
+    fn goes_by_number(&self) -> String {
+        format!(
+            "what {} answers to an image depends on how many others are in its batch, {UNSTEADY} or where layers blow up what is rounded: \
+             outcomes are of these batches",
+            self.name
+        )
     }
 
     fn noticed_in(
@@ -214,11 +261,7 @@ impl Model {
                 self.name
             ));
         } else if alone > ROUNDED {
-            noticed.push(format!(
-                "what {} answers to an image depends on how many others are in its batch, {UNSTEADY} or where layers blow up what is rounded: \
-                 outcomes are of these batches",
-                self.name
-            ));
+            noticed.push(self.goes_by_number());
         } else if self.differentiable() {
             noticed.extend(self.slope_of_gradient(images, answers)?);
             noticed.extend(self.pixels_without_gradient(images, answers)?);

@@ -10,6 +10,10 @@ use crate::space::{End, Factor, Setting};
 pub struct Sweep(pub End);
 
 impl Search for Sweep {
+    fn chooses(&self) -> bool {
+        false
+    }
+
     fn describe(&self) -> String {
         match self.0 {
             End::Upper => "sweep()".into(),

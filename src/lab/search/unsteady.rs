@@ -12,14 +12,23 @@ const MOST: usize = 256;
 /// Rows that are asked about together.
 const TOGETHER: usize = 32;
 
+/// Of a model that has answered the same so far, rows that are asked about again come to no more than this part of what a search has asked.
+const PART: u64 = 50;
+
+/// As few of them that are right the next time may be so by rounding.
+const FEW: usize = 3;
+const SHARE: f64 = 0.2;
+
 /// Seed of the draws of what is asked again, so that none is the one that a search has seen.
 const AGAIN: u64 = u64::from_be_bytes(*b"__again_");
 
 impl Transcript {
     /// Of a model that draws and a search that chooses: says that outcomes are the worst of so many askings, and what the model answers once more to what failed, where images are kept or drawn by
-    /// settings: a search that goes its way again would find something else. Nothing is asked of closures and programs, which may cost something.
+    /// settings: a search that goes its way again would find something else. Nothing is asked of closures and programs, which may cost something. Of a model whose
+    /// layers nobody sees and that has answered the same so far, it says so where many are right the next time: some draw but seldom, or with few images.
     pub(super) fn asked_again(mut self, cx: &Cx, plan: &Examination) -> Self {
-        if !plan.model.draws() || !plan.search.chooses() {
+        let draws = plan.model.draws();
+        if !plan.search.chooses() || !draws && plan.model.module().is_some() {
             return self;
         }
         let Some(asked) = self.rows.iter().map(|row| row.queries).max().filter(|asked| *asked > 1) else { return self };
@@ -30,7 +39,11 @@ impl Transcript {
         let model = plan.model;
         let is_kept = |row: &Row| row.fooled() && !self.goes_again(row);
         let failing: Vec<usize> = (0..self.rows.len()).filter(|row| is_kept(&self.rows[*row])).collect();
-        let some = &failing[..failing.len().min(MOST)];
+        let most = match draws {
+            true => MOST,
+            false => TOGETHER.min((self.rows.iter().map(|row| u64::from(row.queries)).sum::<u64>() / PART) as usize),
+        };
+        let some = &failing[..failing.len().min(most)];
         let shard = matches!(cx.division(), Division::Shard(_));
         let measurable = !shard && !model.opaque() && plan.objective.plain() && !some.is_empty();
         // What is known without it is kept whatever happens here.
@@ -39,11 +52,15 @@ impl Transcript {
             true => format!("the first {} of {}", some.len(), failing.len()),
             false => some.len().to_string(),
         };
+        if !draws && again.is_none_or(|right| right < FEW || (right as f64) < SHARE * some.len() as f64) {
+            return self;
+        }
         let measured = again.map_or(String::new(), |right| {
             format!(": of {of} that failed, {right} are right when they are asked about once more")
         });
+        let what = if draws { "draws" } else { "draws now and then, or goes by what else is in a batch" };
         let caution = format!(
-            "{} draws, and outcomes are the worst of up to {asked} askings of an image, so that some fail by chance alone and accuracies are lower than those of \
+            "{} {what}, and outcomes are the worst of up to {asked} askings of an image, so that some fail by chance alone and accuracies are lower than those of \
              one asking{measured}; f.averaged(#{{ draws: 32 }}) goes by the mean of draws",
             model.name
         );

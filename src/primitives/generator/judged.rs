@@ -59,7 +59,7 @@ pub static PERTURBED: Primitive = Primitive {
         code: "let ds = data::glyphs(#{ n: 200, size: 28, seed: 1 });\n\
                let g = generator::train(ds, #{ steps: 1, batch: 8, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
-               let tests = generator::perturb(g, f, #{ n: 3, samples: 50, target: \"any\", steps: 20, lr: 0.3, first_radius: 5, seed: 1 });\n\
+               let tests = generator::perturb(g, f, #{ n: 3, samples: 50, target: \"any\", layers: 0..3, steps: 5, lr: 1, first_radius: 20, seed: 1 });\n\
                let t = people::task(tests, #{ kind: \"keeps_label\", gold: 0, seed: 1 });\n\
                let said = [];\n\
                for slot in 0..t.workers { for q in t.asked(slot) {\n    \
