@@ -5,7 +5,8 @@ of the batch whatever its mode; softmaxed.pt answers probabilities; paired.pt an
 latent vectors; staged_batched.pt one whose images depend on the batch, staged_leaving.pt one whose activations, changed, lead beyond [0, 1].
 twice.pt holds the weights of one network and averages of them, beside.pt and shadow.pt the averages under other names or within something else, and
 behind.pt one network behind a prefix, scaled.pt one with a normalisation beside it, and noted.pt one
-with a number; masked.pt has no gradient at half of the pixels.
+with a number; masked.pt has no gradient at half of the pixels. alone.pt takes one image at a time, places.pt turns its answers round from the ninth image of a batch
+on, and seldom.pt draws one answer in fifty.
 """
 from typing import Dict, Tuple
 
@@ -107,7 +108,28 @@ class Masked(Without):
         return self.last(torch.nn.functional.avg_pool2d(x, 4).flatten(1))
 
 
+class Alone(Without):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.last(torch.nn.functional.avg_pool2d(x, 4).reshape(1, 16))
+
+
+class Places(Without):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        scores = self.last(torch.nn.functional.avg_pool2d(x, 4).flatten(1))
+        return torch.cat([scores[:8], -scores[8:]])
+
+
+class Seldom(Without):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        scores = self.last(torch.nn.functional.avg_pool2d(x, 4).flatten(1))
+        drawn = (torch.rand([x.size(0), 1]) < 0.02).to(torch.float32)
+        return scores + 100.0 * drawn * torch.randn([x.size(0), 10])
+
+
 for name, network in [
+    ("alone", Alone()),
+    ("places", Places()),
+    ("seldom", Seldom()),
     ("masked", Masked()),
     ("without_gradients", Without()),
     ("dropping", Dropping()),

@@ -143,6 +143,53 @@ fn what_a_batch_changes_is_told_by_what_changes_it() {
     );
 }
 
+/// What eight images do not show: the places after them, and answers that are drawn now and then. Models of layers are not asked for either.
+#[test]
+fn what_a_few_answers_do_not_show_is_told() {
+    let [places, seldom, steady] = ["places", "seldom", "without_gradients"].map(golden);
+    truths(&format!(
+        r#"
+        let load = |path| model::load(path, #{{ input: [1, 16, 16] }});
+        let steady = load.call({steady:?});
+        let drawn = data::glyphs(#{{ n: 60, size: 16, seed: 1 }});
+        let ds = data::from(drawn.images(), steady.predict(drawn).values());
+        let told = |model, words| {{
+            let t = examine(model, ds, #{{ space: space::rotate(0.001), search: search::random(#{{ questions: 50 }}) }});
+            t.cautions.some(|said| said.contains(words))
+        }};
+        let accuracy = |path, n| {{ let f = load.call(path); f.accuracy(ds.take(n)); f.cautions }};
+        let batch = "depends on how many others are in its batch";
+        let again = "draws now and then, or goes by what else is in a batch, and outcomes are the worst of up to 51 askings";
+        #{{
+            places: accuracy.call({places:?}, 60).some(|said| said.contains(batch)), few: accuracy.call({places:?}, 8).is_empty(),
+            seldom: told.call(load.call({seldom:?}), again), steady: !told.call(steady, again) && steady.cautions.is_empty(),
+        }}"#
+    ));
+}
+
+/// A network that was exported for one image is asked about each by itself, wherever it is asked.
+#[test]
+fn one_image_at_a_time_is_enough() {
+    let [alone, batched] = ["alone", "masked"].map(golden);
+    truths(&format!(
+        r#"
+        let ds = data::glyphs(#{{ n: 12, size: 16, seed: 1 }});
+        let f = model::load({alone:?}, #{{ input: [1, 16, 16] }});
+        let g = model::load({batched:?}, #{{ input: [1, 16, 16] }});
+        let by = |f, search| examine(f, ds, #{{ space: space::pixels("linf", #{{ radius: 0.2 }}), search: search, seed: 1 }}).column("after");
+        #{{
+            accuracy: f.accuracy(ds) == g.accuracy(ds), unmarked: f.cautions.is_empty(),
+            search: by.call(f, search::square(#{{ questions: 20 }})) == by.call(g, search::square(#{{ questions: 20 }})),
+            gradients: by.call(f, search::bim()).len() == 12,
+        }}"#
+    ));
+    // What is no network at all is told of as before.
+    refused(
+        &format!("let f = model::load({alone:?}); f.accuracy(data::glyphs(#{{ n: 12, size: 20, seed: 1 }}))"),
+        "alone",
+    );
+}
+
 #[test]
 fn probabilities_and_answers_that_change_are_noticed() {
     // What a program draws follows from the batch that it is asked about, so that a closure around it answers a batch always alike.

@@ -9,6 +9,8 @@ use crate::data::{Dataset, are_numbers, are_numerals};
 
 /// On fewer images an error tells nothing of that kind.
 const FEWEST: usize = 10;
+/// And on fewer none that is hardly better than guessing.
+const MANY: usize = 100;
 /// Images of a class from which on its commonest answer says how the model numbers it, and the share of them that it must be.
 const OF_CLASS: usize = 5;
 const MOSTLY: f64 = 0.6;
@@ -331,7 +333,8 @@ impl Model {
         let error = wrong as f64 / n as f64;
         let among = self.guessed_among(set)?;
         let guessing = 1.0 - 1.0 / among as f64;
-        if among > 1 && error >= guessing && set.distinct().min(n) >= FEWEST {
+        let images = set.distinct().min(n);
+        if among > 1 && error >= guessing && images >= FEWEST {
             return Some(self.guesses(set, error, "no"));
         }
         let share = commonest(set.labels());
@@ -347,6 +350,11 @@ impl Model {
                 number(error),
                 number(share)
             ));
+        }
+        // Of few images chance is much, and those that learned little are hardly better.
+        let by_chance = (2.0 * (guessing * (1.0 - guessing) / images.max(1) as f64).sqrt()).min(HARDLY);
+        if among > 1 && error + by_chance >= guessing && images >= MANY {
+            return Some(self.guesses(set, error, "hardly"));
         }
         self.other_number_of_classes(set)
     }

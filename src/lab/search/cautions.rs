@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Examination, Row, gradient_search, slopes};
 use crate::core::{Cautions, significant};
 use crate::objective::Loss;
-use crate::space::{Axis, Factor};
+use crate::space::{Axis, Differentiable, Factor};
 
 /// What is noticed of the model, the data, and how both agree.
 pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
@@ -21,6 +21,8 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
         stuck(plan, rows),
         short(plan, rows),
         free_and_right(plan, rows),
+        half_free_and_right(plan, rows),
+        towards_own_labels(rows),
         missed_within_more(plan, rows),
         within_rounding(plan, rows),
         unbounded(plan),
@@ -144,15 +146,67 @@ fn levels_nest(plan: &Examination) -> bool {
     rooms.windows(2).all(|pair| pair[0].len() == pair[1].len() && pair[0].iter().zip(&pair[1]).all(inside))
 }
 
-/// Whether images are left right that the search could turn into any others, and so into those of another class.
-fn free_and_right(plan: &Examination, rows: &[Row]) -> Option<String> {
+/// Whether images are to become what they are labelled as, by targets that are given one for each, or all of them.
+fn towards_own_labels(rows: &[Row]) -> Option<String> {
+    let mut aims: BTreeMap<u32, BTreeSet<i32>> = BTreeMap::new();
+    rows.iter().for_each(|row| aims.entry(row.id).or_default().extend(row.target));
+    if !aims.values().all(|aims| aims.len() == 1) {
+        return None;
+    }
+    let own: BTreeSet<u32> = rows.iter().filter(|row| row.target == Some(row.label)).map(|row| row.id).collect();
+    let one_for_all = aims.values().flatten().collect::<BTreeSet<_>>().len() == 1;
+    (!own.is_empty() && (!one_for_all || own.len() == aims.len())).then(|| {
+        format!(
+            "{} of {} images have their own label as target, which is no failure: no change makes these fail, and accuracies count them as right",
+            own.len(),
+            aims.len()
+        )
+    })
+}
+
+/// How far apart any two images within the bounds can be, where what is changed are pixels and what is aimed at any other answer, or a class.
+fn anywhere<'a>(plan: &'a Examination) -> Option<(&'a dyn Differentiable, f64)> {
     // Of other aims it is not known that any image meets them.
     let misled = plan.objective.failure.of_the_highest() && plan.objective.lead == 0.0;
     let space = plan.space.differentiable().filter(|_| misled && plan.space.additive())?;
-    let bounds = plan.space.bounds();
-    let anywhere = bounds.map_or(f64::INFINITY, |bounds| {
+    let apart = plan.space.bounds().map_or(f64::INFINITY, |bounds| {
         space.norm().farthest(bounds.width(), plan.data.shape().iter().product::<usize>() as f64)
     });
+    Some((space, apart))
+}
+
+/// Whether images of several labels are left right that the search could all turn into the one in the middle of the bounds, which has one answer.
+fn half_free_and_right(plan: &Examination, rows: &[Row]) -> Option<String> {
+    let (space, anywhere) = anywhere(plan)?;
+    let mut last = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.target.is_none() && row.may_be_fooled()) {
+        let radius = row.level.or(space.within()).unwrap_or(0.0);
+        if (0.5 * anywhere..anywhere).contains(&radius) {
+            let right = !row.fooled() && !row.stuck();
+            last.insert((row.level.map(f64::to_bits), row.id), (row.label, right));
+        }
+    }
+    let mut left: BTreeMap<_, BTreeMap<i32, usize>> = BTreeMap::new();
+    for ((level, _), (label, right)) in &last {
+        *left.entry(level).or_default().entry(*label).or_default() += usize::from(*right);
+    }
+    let of_level = |counts: &BTreeMap<i32, usize>| counts.values().sum::<usize>() - counts.values().max().unwrap_or(&0);
+    let failed: usize = left.values().map(of_level).sum();
+    (failed > 0).then(|| {
+        format!(
+            "at least {failed} of {} cases were not made to fail by {} though some change within their bound does: the image in the middle of the bounds is within \
+             reach of all of them, and has one answer: the search failed, which says nothing of what {} bears; more steps or another search may do better",
+            last.len(),
+            plan.search.describe(),
+            plan.model.name
+        )
+    })
+}
+
+/// Whether images are left right that the search could turn into any others, and so into those of another class.
+fn free_and_right(plan: &Examination, rows: &[Row]) -> Option<String> {
+    let bounds = plan.space.bounds();
+    let (space, anywhere) = anywhere(plan)?;
     let free = |row: &Row| match row.level.or(space.within()) {
         Some(radius) => radius >= anywhere,
         None => plan.search.finds_least(),
