@@ -191,7 +191,10 @@ pub(super) fn raw(path: &Path, images: Array, labels: &Array, budget: &Budget) -
     }
     budget.items::<i64>(n, "the labels")?;
     let integers = labels.integers();
-    let labels = integers.ok_or_else(|| Error::file(path, format!("labels must be integers, got {}", labels.kind)))?;
+    let labels = integers.ok_or_else(|| {
+        Error::file(path, format!("labels must be integers, got {}", labels.kind))
+            .hint("class numbers from 0, as labels.astype(\"int64\") makes of floats that are whole numbers; of names, numpy.unique(labels, return_inverse=True)[1]")
+    })?;
     let pixels = match (images.kind.type_char(), images.kind.size_field()) {
         (TypeChar::Uint, 1) => {
             check_bytes(&images.bytes).map_err(at)?;

@@ -41,6 +41,11 @@ fn short(number: u64) -> u32 {
     (number >> 32) as u32
 }
 
+/// The same of an image of whose object views were learned from, which is not to have been learned from itself.
+fn as_object(number: u64) -> u32 {
+    short(number) ^ 0x5a5a_5a5a
+}
+
 impl LearnedImages {
     fn and(&self, more: &Self) -> Self {
         let cut = self.cut.into_iter().chain(more.cut).min();
@@ -49,15 +54,20 @@ impl LearnedImages {
     }
 
     fn of(set: &Dataset) -> Self {
-        let all: BTreeSet<u32> =
-            set.likenesses().iter().copied().chain(set.likenesses_of_objects().flatten()).map(short).collect();
+        let all: BTreeSet<u32> = set
+            .likenesses()
+            .iter()
+            .copied()
+            .map(short)
+            .chain(set.likenesses_of_objects().flatten().map(as_object))
+            .collect();
         Self { numbers: all.into_iter().collect(), cut: None }
     }
 
     /// Of how many of these images it is known whether they were learned from, and of how many of them that they were.
-    fn among(&self, images: impl Iterator<Item = u64>) -> (f64, f64) {
+    fn among(&self, images: impl Iterator<Item = u32>) -> (f64, f64) {
         let (mut asked, mut known) = (0.0, 0.0);
-        for image in images.map(short) {
+        for image in images {
             if self.cut.is_none_or(|cut| image <= cut) {
                 asked += 1.0;
                 known += f64::from(u8::from(self.numbers.binary_search(&image).is_ok()));
@@ -109,13 +119,22 @@ impl Model {
         if self.learned.numbers.is_empty() {
             return None;
         }
-        let (asked, known) = self.learned.among(set.likenesses().iter().copied());
-        let (views, of_known) = self.learned.among(set.likenesses_of_objects().flatten());
+        let likenesses = set.likenesses();
+        let images = || likenesses.iter().copied();
+        let (asked, known) = self.learned.among(images().map(short));
+        let by_object = |of: fn(u64) -> u32| self.learned.among(set.likenesses_of_objects().flatten().map(of));
+        let own = set.likenesses_of_objects().flatten().next().is_none();
+        let shares = match own {
+            true => vec![self.learned.among(images().map(as_object))],
+            false => vec![by_object(as_object), by_object(short)],
+        };
+        let of_known =
+            shares.iter().filter(|(asked, _)| *asked > 0.0).map(|(asked, known)| known / asked).fold(0.0, f64::max);
         if known < SHARE * asked && of_known > 0.0 {
             return Some(format!(
-                "{} learned from views of the objects that {:.0}% of the images of {} are views of: {BY_HEART}",
+                "{} learned from views of the objects that {:.0}% of the images of {} show: {BY_HEART}",
                 self.name,
-                100.0 * of_known / views,
+                100.0 * of_known,
                 set.name
             ));
         }

@@ -61,6 +61,7 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
             let FoundNetwork { module, arch } =
                 module(cx, &name, weights, &mut options).map_err(|error| at(beside(error, &options, own.layers)))?;
             check_normalisation(&options.mean, &options.std, module.channels).map_err(at)?;
+            let channels = module.channels;
             let model =
                 Model::of_module(&name, module)?.with_class_names(own.class_names.as_deref().unwrap_or_default());
             let model = model.that_remembers(own.learned);
@@ -74,6 +75,11 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
                 ));
             }
             match arch.and_then(|arch| Some((arch, arch.sees?))) {
+                Some((_, sees))
+                    if !options.published && channels.is_some_and(|channels| channels != sees.mean.len() as i64) =>
+                {
+                    model
+                }
                 Some((arch, sees)) if !own.said && options.mean.is_none() && options.std.is_none() => {
                     model.notice(format!(
                         "sees pixels as they are, but the published weights of {} want `mean` {:?} and `std` {:?}: \

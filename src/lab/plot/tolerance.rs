@@ -2,7 +2,7 @@
 
 use super::figure::{Axis, Figure, Layer, Panel, ReferenceLine, Series};
 use crate::core::{Cautions, Error, Result, significant};
-use crate::estimate::tolerance::{Curve, CurvePoint, Interval, populations};
+use crate::estimate::tolerance::{Curve, CurvePoint, Interval, OF_MARGINS, populations};
 
 /// What a panel shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,10 @@ pub fn tolerance(curves: &[(String, &Curve)], measures: &[PanelMeasure], in_db: 
         panels.push(panel);
     }
     let columns = panels.len();
-    let figure = Figure::of(panels, columns).cautioned(&populations(curves));
+    let of_margins = measures.iter().any(|measure| matches!(measure, PanelMeasure::Margin));
+    let told = populations(curves);
+    let told: Cautions = told.iter().filter(|said| of_margins || !said.contains(OF_MARGINS)).collect();
+    let figure = Figure::of(panels, columns).cautioned(&told);
     if in_db { figure.cautioned(&unchanged(curves)).checked() } else { figure.checked() }
 }
 

@@ -377,7 +377,7 @@ class TorchModel:
 
     def scores(self, answer):
         if not is_tensor(answer):
-            answer = answer.get("logits") if isinstance(answer, dict) else getattr(answer, "logits", answer)
+            answer = answer.get("logits", answer) if isinstance(answer, dict) else getattr(answer, "logits", answer)
         if not is_tensor(answer):
             raise Refused(f"the model answered {kind_of(answer)} where N x K scores were expected, as a tensor or as `logits`")
         return answer

@@ -203,13 +203,15 @@ pub(super) fn few_differ(found: &[MeasuredPoint], images: usize) -> Option<Strin
     })
 }
 
+/// What a caution says where it is of mean margins alone.
+pub const OF_MARGINS: &str = "intervals of the mean margin there";
+
 /// What to say of a curve at most of whose points the margins of a few images are far from all others'.
 pub(super) fn uneven(found: &[MeasuredPoint], images: usize) -> Option<String> {
     let points = found.iter().filter(|found| found.uneven).count();
     (2 * points > found.len()).then(|| {
         format!(
-            "at {points} of {} points the margins of {images} images are all the same, or those of a few far from all others: intervals of the mean \
-             margin there hold the truth less often than they say",
+            "at {points} of {} points the margins of {images} images are all the same, or those of a few far from all others: {OF_MARGINS} hold the truth less often than they say",
             found.len()
         )
     })

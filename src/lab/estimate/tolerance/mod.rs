@@ -8,7 +8,7 @@ mod stuck;
 mod summary;
 
 pub use difference::{Difference, Resampling, difference};
-pub use interval::Interval;
+pub use interval::{Interval, OF_MARGINS};
 pub use population::populations;
 pub use stuck::percent;
 pub use summary::Summary;
