@@ -95,7 +95,7 @@ fn drawn_images_and_objects_are_known_again() {
         let viewed = |ds| examine(taught, ds, #{{ space: space::render(), search: search::random(#{{ questions: 2 }}), seed: 1 }});
         #{{
             of_more: told.call(moved.call(f, more.take(100)), "learned from 100 of the 100"), of_others: !told.call(moved.call(f, others), by_heart),
-            objects: told.call(viewed.call(objects), "learned from 6 of the 6 images of objects"),
+            objects: told.call(viewed.call(objects), "learned from views of the objects that 100% of the images of objects show"),
             other_views: told.call(viewed.call(objects), by_heart) && told.call(noisy.call(taught, data::views(objects, #{{ n: 2, seed: 7 }})), "learned from views of the objects that 100% of the images"),
             scenes: told.call(noisy.call(scenic, data::scenes(#{{ n: 90, seed: 3 }}).take(20)), "learned from 20 of the 20"),
             other_objects: !told.call(viewed.call(data::objects(["mug", "lamp"], #{{ n: 6, size: 16, seed: 2 }})), by_heart),

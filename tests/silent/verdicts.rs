@@ -10,7 +10,7 @@ use super::{run_in, truths};
 const REPORTS: &str = r#"
     let estimate = |position, options| {
         let train = data::glyphs(#{ n: 200, size: 16, position: position, seed: 1 });
-        let f = model::train(train, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
+        let f = model::train(train, #{ arch: [net::conv(8, 5), net::relu(), net::max_pool(12), net::flatten(), net::linear(10)], epochs: 40, lr: 0.01, seed: 1 });
         risk::estimate(f, data::glyphs(#{ n: 300, size: 16, position: position, seed: 1, split: "test" }), #{ radius: 1 } + options)
     };
 "#;

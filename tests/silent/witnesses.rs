@@ -92,7 +92,7 @@ fn a_table_of_transfer_knows_whom_tests_were_made_for() {
         let found = transfer::table(#{{ f: tests }}, #{{ f: f, again: f, judge: judge }}).cautions;
         let other = transfer::table(#{{ f: tests }}, #{{ f: f, other: reader.call(3) }}).cautions;
         #{{
-            again: told.call(found, "again answers all"), judge: told.call(found, "judge judged the labels of tests of f"),
+            again: told.call(found, "again answers all"), judge: told.call(found, "judge is among those who judged the labels of tests of f"),
             other: !told.call(other, "other answers all") && !told.call(other, "judged the labels"),
         }}"#
     ));

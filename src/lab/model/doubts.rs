@@ -352,7 +352,7 @@ impl Model {
             ));
         }
         // Of few images chance is much, and those that learned little are hardly better.
-        let by_chance = (2.0 * (guessing * (1.0 - guessing) / images.max(1) as f64).sqrt()).min(HARDLY);
+        let by_chance = (guessing * (1.0 - guessing) / images.max(1) as f64).sqrt().min(HARDLY);
         if among > 1 && error + by_chance >= guessing && images >= MANY {
             return Some(self.guesses(set, error, "hardly"));
         }

@@ -15,8 +15,8 @@ pub static DIFFERENCE: Primitive = Primitive {
     notes: "A panel each for I(T; Y) and accuracy. Where a band holds 0, these images do not tell the models apart at that level.",
     source: "",
     examples: &[Example {
-        code: "let ds = data::glyphs(#{ n: 200, size: 16, seed: 1 });\n\
-               let fresh = data::glyphs(#{ n: 200, size: 16, seed: 2 });\n\
+        code: "let ds = data::glyphs(#{ n: 200, size: 16, position: \"centred\", seed: 1 });\n\
+               let fresh = data::glyphs(#{ n: 200, size: 16, position: \"centred\", seed: 2 });\n\
                let curve = |epochs| tolerance::measure(\n    \
                    model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: epochs, seed: 1 }),\n    \
                    fresh, #{ space: space::noise(), levels: [0.1, 1, 10] });\n\

@@ -33,7 +33,7 @@ pub static EXAMINER: Primitive = Primitive {
     examples: &[Example {
         code: "let ds = data::objects([\"mug\", \"lamp\"], #{ n: 10, size: 32, seed: 1 });\n\
                let f = model::train(data::views(ds, #{ n: 5, seed: 1 }), #{ arch: [net::flatten(), net::linear(2)], epochs: 10, seed: 1 });\n\
-               let others = data::objects([\"mug\", \"lamp\"], #{ n: 20, size: 32, seed: 2 });\n\
+               let others = data::objects([\"mug\", \"lamp\"], #{ n: 30, size: 32, seed: 2 });\n\
                let t = examine(f, others, #{ space: space::render(), search: search::random(#{ questions: 10 }) });\n\
                plot::examiner(#{ \"worst\": robustness::worst(t), \"mean\": robustness::expected(t) })",
         result: "figure: 2 lines",
