@@ -73,8 +73,9 @@ fn compare(cx: &Cx, set: &Dataset, but_copies: bool) -> Result<NearCopies> {
     }
     let within = within.f_clamp_max(BESIDE_PAIRS * apart)?;
     // Averages of squares of differences are no smaller than squares of averages: whoever is far by averages is far.
-    let averages = Tensor::f_cat(&averages, 0)?.f_mul_scalar((pixels_of_one as f64).sqrt())?;
-    let averages = averages.f_sub(&averages.f_mean_dim([0i64].as_slice(), true, Kind::Double)?)?;
+    let mut joined = Tensor::f_cat(&averages, 0)?.f_mul_scalar((pixels_of_one as f64).sqrt())?;
+    drop(averages);
+    let averages = joined.f_sub_(&joined.f_mean_dim([0i64].as_slice(), true, Kind::Double)?)?;
     let of_averages = squares(&averages)?;
     let alike = set.first_alike(cx)?;
     let mut near = 0;
@@ -129,7 +130,8 @@ pub fn repeated(cx: &Cx, set: &Dataset, what: &str, told: bool) -> Result<Option
              or differ by little on a ground that all share"
         )));
     }
-    if near == 0 || (near as f64) < SHARE * of as f64 {
+    let copies = if but_copies { set.len() - set.distinct() } else { 0 };
+    if near == 0 || ((near + copies) as f64) < SHARE * of as f64 {
         return Ok(None);
     }
     let how = match but_copies {

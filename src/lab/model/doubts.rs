@@ -333,8 +333,7 @@ impl Model {
         let error = wrong as f64 / n as f64;
         let among = self.guessed_among(set)?;
         let guessing = 1.0 - 1.0 / among as f64;
-        let images = set.distinct().min(n);
-        if among > 1 && error >= guessing && images >= FEWEST {
+        if among > 1 && error >= guessing && set.distinct().min(n) >= FEWEST {
             return Some(self.guesses(set, error, "no"));
         }
         let share = commonest(set.labels());
@@ -351,12 +350,13 @@ impl Model {
                 number(share)
             ));
         }
-        // Of few images chance is much, and those that learned little are hardly better.
-        let by_chance = (guessing * (1.0 - guessing) / images.max(1) as f64).sqrt().min(HARDLY);
-        if among > 1 && error + by_chance >= guessing && images >= MANY {
-            return Some(self.guesses(set, error, "hardly"));
-        }
-        self.other_number_of_classes(set)
+        self.other_number_of_classes(set).or_else(|| {
+            // Of few images chance is much, and models that learned little are hardly better. Copies are counted last.
+            let by_chance = |n: usize| (guessing * (1.0 - guessing) / n.max(1) as f64).sqrt().min(HARDLY);
+            let images = || set.distinct().min(n);
+            let hardly = among > 1 && n >= MANY && error + by_chance(n) >= guessing && images() >= MANY;
+            hardly.then(|| self.guesses(set, error, "hardly"))
+        })
     }
 
     /// What stands against the model on a set before it is asked.

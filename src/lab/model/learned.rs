@@ -130,7 +130,7 @@ impl Model {
         };
         let of_known =
             shares.iter().filter(|(asked, _)| *asked > 0.0).map(|(asked, known)| known / asked).fold(0.0, f64::max);
-        if known < SHARE * asked && of_known > 0.0 {
+        if known < SHARE * asked && of_known >= SHARE {
             return Some(format!(
                 "{} learned from views of the objects that {:.0}% of the images of {} show: {BY_HEART}",
                 self.name,

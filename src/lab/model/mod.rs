@@ -47,8 +47,8 @@ pub use votes::{Sampling, Votes};
 use learned::LearnedImages;
 
 use crate::core::{
-    Callback, Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, keeps_graph, no_gradient, on_device,
-    room, with_stream_of,
+    Callback, Cautions, Cx, Digest, Error, ErrorKind, Object, Result, Table, Tensor, Value, keeps_graph, no_gradient,
+    on_device, room, with_stream_of,
 };
 use crate::data::{Filter, are_numbers};
 
@@ -405,6 +405,11 @@ impl Model {
         self.network.module().is_some()
     }
 
+    /// Whether it is TorchScript, whose layers nobody sees.
+    pub(crate) fn is_torchscript(&self) -> bool {
+        self.network.refuses()
+    }
+
     /// Scores before the softmax, `N x K`, of images `N x C x H x W` in [0, 1]. No gradients are kept unless the images ask
     /// for them; where they do, scores that do not depend on them are refused.
     pub fn logits(&self, images: &Tensor) -> Result<Tensor> {
@@ -421,6 +426,24 @@ impl Model {
         {
             return Err(self.of_another_size(input, &size[1..]));
         }
+        match self.answered(images) {
+            Err(error) if size[0] > 1 && self.takes_one_alone(images, &error) => {
+                self.one_by_one.set(true);
+                self.logits(images)
+            }
+            answered => answered,
+        }
+    }
+
+    /// Whether what ended so with these images takes one of them and not two, as a network does that was exported for one.
+    fn takes_one_alone(&self, images: &Tensor, error: &Error) -> bool {
+        let takes = |n: i64| images.f_narrow(0, 0, n).is_ok_and(|some| self.answered(&some).is_ok());
+        let of_batch = error.kind == ErrorKind::Model && !error.is_out_of_memory() && self.network.refuses();
+        of_batch && takes(1) && (images.size()[0] == 2 || !takes(2))
+    }
+
+    fn answered(&self, images: &Tensor) -> Result<Tensor> {
+        let size = images.size();
         let scores = self.network.forward(&self.normalise(images)?)?;
         if keeps_graph(images) && !scores.requires_grad() {
             return Err(no_gradient(&self.name));

@@ -3,15 +3,15 @@
 use tch::Kind;
 
 use super::Model;
-use crate::core::{Cx, Error, ErrorKind, LongCall, Object, Result, Tensor, in_stream, significant, with_stream};
+use crate::core::{Cx, ErrorKind, LongCall, Object, Result, Tensor, in_stream, significant, with_stream};
 use crate::data::Dataset;
 
-/// The number of classes, the largest score, whether it takes one image at a time, and cautions.
-type Noticed = (i64, f64, bool, Vec<String>);
+/// The number of classes, the largest score, and cautions.
+type Noticed = (i64, f64, Vec<String>);
 
 /// Images that are asked about, at most.
 const MOST: usize = 8;
-/// Of models whose layers nobody sees, images that are asked about together, at most, to see whether they answer the same among more others.
+/// Of TorchScript, images that are asked about together, at most, to see whether they answer the same among more others.
 const TOGETHER: usize = 32;
 /// Of how far scores lie apart: the same question has the same answer up to here.
 const SAME: f64 = 1e-5;
@@ -45,8 +45,6 @@ impl Model {
     /// these images and about the last one alone, and once or twice more only where the two answers differ. What answers the same and has gradients is asked
     /// whether its scores change along and across them as they say, which takes two gradients and eight sets of answers, or up to 28 where they do not.
     ///
-    /// TorchScript and the like that takes one image at a time is asked so from here on.
-    ///
     /// What was noticed is kept by the journal, as `call` names it, so that a run that goes on asks nothing again.
     pub(super) fn probe(
         &self,
@@ -65,37 +63,30 @@ impl Model {
             None => {
                 let images = images(count)?.f_to_kind(self.precision())?;
                 // A closure draws from streams of its own.
-                let notable = || match self.opaque() {
+                let noticed = match self.opaque() {
                     true => self.notable(&images),
                     false => with_stream(OWN, 0, || self.notable(&images)),
                 };
-                let mut noticed = notable();
-                let of_batch = |error: &Error| error.kind == ErrorKind::Model && !error.is_out_of_memory();
-                if count > 1 && self.network.refuses() && noticed.as_ref().is_err_and(of_batch) {
-                    self.one_by_one.set(true);
-                    match notable() {
-                        Ok(found) => noticed = Ok(found),
-                        Err(error) if error.is_interrupted() => return Err(error),
-                        Err(_) => self.one_by_one.set(false),
-                    }
-                }
                 let (rounding, noticed) = match noticed {
                     // What is done with batches that are too large is for those who choose them.
                     Err(error) if error.is_out_of_memory() => return Ok(()),
                     // A network in double precision may be meant for images that a generator draws so.
                     Err(error) if error.kind == ErrorKind::Model && self.classes().is_some() && !self.opaque() => {
                         if self.network.refuses() {
-                            self.notice(format!(
+                            let caution = format!(
                                 "{} could not be asked about {count} images before anything was made of its answers: whether they are scores, the same each time and \
                                  whatever else is in the batch is not known",
                                 self.name
-                            ));
+                            );
+                            cx.warn(caution.as_str());
+                            self.notice(caution);
+                            self.probed.set(count);
                         }
                         return Ok(());
                     }
                     noticed => noticed?,
                 };
-                let noticed = (self.classes().unwrap_or_default(), rounding, self.one_by_one.get(), noticed);
+                let noticed = (self.classes().unwrap_or_default(), rounding, noticed);
                 call.append(serde_json::json!(noticed).to_string().as_bytes())?;
                 noticed
             }
@@ -104,8 +95,7 @@ impl Model {
         self.probed.set(count);
         // A number that is none is less than any.
         self.rounding_of_scores.set(self.rounding_of_scores.get().max(noticed.1));
-        self.one_by_one.set(noticed.2);
-        for caution in noticed.3 {
+        for caution in noticed.2 {
             cx.warn(caution.as_str());
             self.notice(caution);
         }
@@ -114,7 +104,7 @@ impl Model {
 
     /// About how many of so many images it is asked.
     fn probes(&self, available: usize) -> usize {
-        available.min(if self.module().is_some() || self.opaque() { MOST } else { TOGETHER })
+        available.min(if self.network.refuses() { TOGETHER } else { MOST })
     }
 
     /// Whether asking about so many images would say more than is known.
@@ -184,9 +174,16 @@ impl Model {
         let mut noticed = self.noticed_in(images, &answers, &ask)?;
         let unsteady = noticed.iter().any(|caution| caution.contains(UNSTEADY));
         if spread.len() < n as usize && !unsteady && !self.one_by_one.get() {
-            let among_more = ask(all)?.f_index_select(0, &Tensor::f_from_slice(&spread)?.f_to(all.device())?)?;
-            if apart(&answers, &among_more)? > ROUNDED {
-                noticed.push(self.goes_by_number());
+            match ask(all) {
+                Ok(among_more) => {
+                    let spread = Tensor::f_from_slice(&spread)?.f_to(all.device())?;
+                    if apart(&answers, &among_more.f_index_select(0, &spread)?)? > ROUNDED {
+                        noticed.push(self.goes_by_number());
+                    }
+                }
+                Err(error) if error.is_interrupted() => return Err(error),
+                // So many at once may be more than it takes, or than there is memory for.
+                Err(_) => {}
             }
         }
         Ok((rounded * largest, noticed))

@@ -17,8 +17,8 @@ const BARELY_MOVED: [f64; 2] = [1e-3, 1e-4];
 const SEEN: f64 = 1e-4;
 /// How far apart the changes there and back may be, as shares of what the gradient says.
 const AGREE: f64 = 0.1;
-/// Of the largest score and of what the gradient says: changes that are larger than both, where the ways there and back do not agree, are leaps.
-const LEAP: [f64; 2] = [1e-3, 4.0];
+/// Of the largest score, beyond what half precision rounds, and of what the gradient says: changes that are larger than both over the longest way, where the ways there and back do not agree, are leaps.
+const LEAP: [f64; 2] = [5e-3, 4.0];
 /// How far from 1 the change may be, as such a share.
 const AS_SAID: f64 = 0.5;
 /// How far all pixels are moved, up or down by chance, besides.
@@ -208,7 +208,8 @@ impl Model {
             let of = |i: usize| {
                 let said = by * lengths[i];
                 let change = (there[i] - here[i]).abs().max((here[i] - back[i]).abs());
-                leaps.borrow_mut()[i] |= change > (LEAP[0] * largest).max(LEAP[1] * said);
+                // Of the lengths asked the last one, the largest, counts.
+                leaps.borrow_mut()[i] = change > (LEAP[0] * largest).max(LEAP[1] * said);
                 let (there, back) = ((there[i] - here[i]) / said, (here[i] - back[i]) / said);
                 let seen = said > SEEN * largest && (there - back).abs() <= AGREE;
                 if seen { (there + back) / 2.0 } else { f64::NAN }

@@ -157,7 +157,7 @@ fn towards_own_labels(rows: &[Row]) -> Option<String> {
     let one_for_all = aims.values().flatten().collect::<BTreeSet<_>>().len() == 1;
     (!own.is_empty() && (!one_for_all || own.len() == aims.len())).then(|| {
         format!(
-            "{} of {} images have their own label as target, which is no failure: no change makes these fail, and accuracies count them as right",
+            "{} of {} images have their own label as target, which is no failure: no change makes these fail, and those that are right as they stand count as right wherever they end",
             own.len(),
             aims.len()
         )

@@ -24,11 +24,11 @@ const AGAIN: u64 = u64::from_be_bytes(*b"__again_");
 
 impl Transcript {
     /// Of a model that draws and a search that chooses: says that outcomes are the worst of so many askings, and what the model answers once more to what failed, where images are kept or drawn by
-    /// settings: a search that goes its way again would find something else. Nothing is asked of closures and programs, which may cost something. Of a model whose
-    /// layers nobody sees and that has answered the same so far, it says so where many are right the next time: some draw but seldom, or with few images.
+    /// settings: a search that goes its way again would find something else. Nothing is asked of closures and programs, which may cost something. Of TorchScript
+    /// that has answered the same so far, it says so where many are right the next time: some draw but seldom, or with few images.
     pub(super) fn asked_again(mut self, cx: &Cx, plan: &Examination) -> Self {
         let draws = plan.model.draws();
-        if !plan.search.chooses() || !draws && plan.model.module().is_some() {
+        if !plan.search.chooses() || !draws && !plan.model.is_torchscript() {
             return self;
         }
         let Some(asked) = self.rows.iter().map(|row| row.queries).max().filter(|asked| *asked > 1) else { return self };
@@ -37,7 +37,10 @@ impl Transcript {
             return self;
         }
         let model = plan.model;
-        let is_kept = |row: &Row| row.fooled() && !self.goes_again(row);
+        // Where rounding alone may have turned an answer, it may turn it back.
+        let rounding = plan.model.rounding();
+        let is_kept =
+            |row: &Row| row.fooled() && !self.goes_again(row) && (draws || f64::from(row.margin).abs() > rounding);
         let failing: Vec<usize> = (0..self.rows.len()).filter(|row| is_kept(&self.rows[*row])).collect();
         let most = match draws {
             true => MOST,
