@@ -1,7 +1,5 @@
 //! Whether a model's gradient is that of its scores, as differences see it: one that somebody wrote may be wrong or stand in for another.
 
-use std::cell::RefCell;
-
 use tch::{Device, Kind};
 
 use super::Model;
@@ -17,8 +15,6 @@ const BARELY_MOVED: [f64; 2] = [1e-3, 1e-4];
 const SEEN: f64 = 1e-4;
 /// How far apart the changes there and back may be, as shares of what the gradient says.
 const AGREE: f64 = 0.1;
-/// Of the largest score, beyond what half precision rounds, and of what the gradient says: changes that are larger than both over the longest way, where the ways there and back do not agree, are leaps.
-const LEAP: [f64; 2] = [5e-3, 4.0];
 /// How far from 1 the change may be, as such a share.
 const AS_SAID: f64 = 0.5;
 /// How far all pixels are moved, up or down by chance, besides.
@@ -201,15 +197,11 @@ impl Model {
         let largest = answers.f_abs()?.f_max()?.f_double_value(&[])?;
         let lengths = numbers(&lengths)?;
         // Of images whose scores change by enough to be seen, how much they change as a share of what the gradient says; else NaN.
-        let leaps = RefCell::new(vec![false; lengths.len()]);
         let shares = |by: f64| -> Result<Vec<f64>> {
             let shift = along.f_mul_scalar(by)?;
             let (there, back) = (self.lead(&images.f_add(&shift)?, lead)?, self.lead(&images.f_sub(&shift)?, lead)?);
             let of = |i: usize| {
                 let said = by * lengths[i];
-                let change = (there[i] - here[i]).abs().max((here[i] - back[i]).abs());
-                // Of the lengths asked the last one, the largest, counts.
-                leaps.borrow_mut()[i] = change > (LEAP[0] * largest).max(LEAP[1] * said);
                 let (there, back) = ((there[i] - here[i]) / said, (here[i] - back[i]) / said);
                 let seen = said > SEEN * largest && (there - back).abs() <= AGREE;
                 if seen { (there + back) / 2.0 } else { f64::NAN }
@@ -227,17 +219,6 @@ impl Model {
             if most_as_said(&nearest, lengths.len()) {
                 return Ok(None);
             }
-        }
-        let leapt =
-            nearest.iter().zip(leaps.borrow().iter()).filter(|(share, leapt)| share.is_nan() && **leapt).count();
-        if 2 * leapt > lengths.len() {
-            return Ok(Some(format!(
-                "scores of {} leap along its gradient, which says less of how they change ({leapt} of {} images): it stands in for another or leads nowhere, and where searches go along \
-                 it what they leave right says nothing of what {} bears",
-                self.name,
-                lengths.len(),
-                self.name
-            )));
         }
         nearest.retain(|share| share.is_finite());
         let otherwise = nearest.iter().filter(|share| off(**share) > AS_SAID).count();
