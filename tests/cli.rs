@@ -51,6 +51,13 @@ fn version_doc_and_help_answer() {
     assert!(out(&viva(folder.path(), &["doc"])).contains("tensor::"));
     let output = viva(folder.path(), &["doc", "argg"]);
     assert!(!output.status.success() && err(&output).contains("did you mean `arg`?"));
+    for (name, hint) in
+        [("faults", "`viva doc std/faults` shows it"), ("faults::nedded", "did you mean `faults::needed`?")]
+    {
+        let output = viva(folder.path(), &["doc", name]);
+        let told = err(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(!output.status.success() && told.contains(hint), "{told}");
+    }
     let output = viva(folder.path(), &["rnu"]);
     assert!(!output.status.success() && err(&output).contains("did you mean `run`?"));
 }

@@ -204,6 +204,7 @@ fn several_labels_change_at_once() {
             no_classes: !found.cautions.some(|said| said.contains("classes")),
             nobody: found.judged_by == "nobody" && found.cautions.some(|said| said.contains("no judge was asked")) && "no judge was asked" in `${found.sheet}`,
             title: cut_short.share < 1.0 && !("8 of 8" in `${cut_short.sheet}`) && "8 of 8 with all 2 labels the other way round to the classifiers" in `${found.sheet}`,
+            title_of_judged: ", 0 to judges" in `${unseen.sheet}` && ", 8 to judges" in `${seen.sheet}`,
             blind: unseen.share_seen == 0.0 && unseen.table[0].seen == 0.0 && unseen.table[1].seen == 1.0,
             judged: seen.share_seen == 1.0 && !seen.cautions.some(|said| said.contains("no judge")),
             own: "is among the classifiers" in refused.call(#{ large: large, odd: twin.call(odd) }),

@@ -120,6 +120,10 @@ fn errors_name_the_line_of_an_obj_file() {
     fs::write(&path, "v 0 0 0\nv 1 0 \\\n0\n\nv 0 x 0\nf 1 2 3\n").expect("written");
     let error = read(&path).expect_err("no number");
     assert!(error.message.contains("line 5: "), "{}", error.message);
+    // A form feed ends no line.
+    fs::write(&path, "v 0 0 0\n\x0cv 1 0 0\nv 0 x 0\nf 1 2 3\n").expect("written");
+    let error = read(&path).expect_err("no number");
+    assert!(error.message.contains("line 3: "), "{}", error.message);
 }
 
 #[test]

@@ -94,6 +94,8 @@ fn what_a_model_that_draws_fails_at_is_asked_about_again() {
             fails: square.filter(|row| row.fooled).len() >= 10,
             by_chance: right * 8 >= square.filter(|row| row.fooled).len(),
             of_many: told.call(square, "outcomes are the worst of up to ") && told.call(both, "are right when they are asked about once more"),
+            // Each level is asked about once, and nothing is chosen.
+            sweep: !told.call(examine(f, ds, #{{ space: space::noise(), search: search::sweep(), levels: [0.0, 0.1] }}), "worst of up to"),
             remedy: told.call(square, "f.averaged(#{{ draws: 32 }}) goes by the mean of draws"),
             risk: risk::estimate(f, ds, #{{ radius: 1, sides: 1 }}).cautions.some(|said| said.contains("outcomes are the worst of up to ")),
             average: !told.call(examine(f, ds, #{{ space: space::translate(1), search: search::average(), seed: 1 }}), "outcomes are the worst"),

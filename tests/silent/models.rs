@@ -167,6 +167,79 @@ fn what_a_few_answers_do_not_show_is_told() {
     ));
 }
 
+/// From half of the range on all images reach the one in the middle, whose one answer is wrong for all but those of one label.
+#[test]
+fn searches_that_leave_right_what_must_fail_are_told() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, position: "centred", seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, seed: 1 });
+        let by = |radius, search| {
+            let t = examine(f, ds, #{ space: space::pixels("linf", #{ radius: radius, bounds: [0, 1] }), search: search, seed: 1 });
+            t.cautions.filter(|said| said.contains("the image in the middle of the bounds"))
+        };
+        // One step so short changes hardly an answer.
+        let short = search::bim(#{ steps: 1, step: 0.001 });
+        let told = by.call(0.5, short);
+        let right = f.predict(ds).values();
+        let labels = ds.labels.values();
+        let counts = [];
+        counts.pad(10, 0);
+        for i in 0..60 { if right[i] == labels[i] { counts[labels[i]] += 1; } }
+        let of = counts.reduce(|sum, n| sum + n, 0);
+        let at_least = of - counts.reduce(|most, n| max(most, n), 0);
+        #{
+            told: told.len() == 1, less: by.call(0.49, short).is_empty(), strong: by.call(0.5, search::apgd(#{ steps: 20 })).is_empty(),
+            counted: abs(parse_int(told[0].split("at least ")[1].split(" of ")[0]) - at_least) <= 2,
+        }"#,
+    );
+}
+
+#[test]
+fn targets_that_are_labels_already_are_told() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });
+        let labels = ds.labels.values();
+        let by = |targets| {
+            let t = examine(f, ds, #{ space: space::pixels("linf", #{ radius: 0.1 }), search: search::bim(), objective: objective::target(targets) });
+            t.cautions.filter(|said| said.contains("their own label as target"))
+        };
+        let some = labels.map(|label| (label + 1) % 10);
+        for i in 0..3 { some[i] = labels[i]; }
+        #{
+            all: by.call(labels)[0].starts_with("20 of 20 images"), some: by.call(some)[0].starts_with("3 of 20 images"),
+            others: by.call(labels.map(|label| (label + 1) % 10)).is_empty(), one: by.call(3).is_empty(),
+        }"#,
+    );
+}
+
+/// Eleven of a hundred right among ten classes is what chance makes; of fewer images, and of a fifth, nothing is said.
+#[test]
+fn hardly_better_than_guessing_is_told() {
+    truths(
+        r#"
+        let drawn = data::glyphs(#{ n: 200, size: 16, seed: 1 });
+        let f = model::train(drawn, #{ arch: [net::flatten(), net::linear(10)], epochs: 30, seed: 1 });
+        let answers = f.predict(drawn).values();
+        // All but so many of every hundred are labelled otherwise, each in another way.
+        let with_right = |right, n| {
+            let labels = [];
+            for i in 0..n { labels.push(if i % 100 < right { answers[i] } else { (answers[i] + 1 + i % 9) % 10 }); }
+            data::from(drawn.take(n).images(), labels)
+        };
+        let told = |ds| {
+            let t = examine(f, ds, #{ space: space::noise(), search: search::sweep(), levels: [0.0] });
+            t.cautions.some(|said| said.contains("hardly better than guessing"))
+        };
+        #{
+            of_100: told.call(with_right.call(11, 100)), of_200: told.call(with_right.call(11, 200)),
+            few: !told.call(with_right.call(11, 90)), learned: !told.call(with_right.call(20, 200)),
+        }"#,
+    );
+}
+
 /// A network that was exported for one image is asked about each by itself, wherever it is asked.
 #[test]
 fn one_image_at_a_time_is_enough() {

@@ -25,15 +25,15 @@ const ROWS: usize = 512;
 
 /// What comparisons of the first images of a set found.
 struct NearCopies {
-    /// Of how many an earlier one differs by next to nothing, whatever their labels; of those that are no copies to the last bit where these are told
-    /// elsewhere.
+    /// How many are an earlier one to the last bit, and of how many others an earlier one differs by next to nothing, whatever their labels.
+    copies: usize,
     near: usize,
     of: usize,
     /// Every image differs from the mean of all by next to nothing.
     all_alike: bool,
 }
 
-fn compare(cx: &Cx, set: &Dataset, but_copies: bool) -> Result<NearCopies> {
+fn compare(cx: &Cx, set: &Dataset) -> Result<NearCopies> {
     let n = set.len().min(MOST);
     let size = set.shape().iter().product::<usize>().max(1);
     let block = (BLOCK / size).clamp(1, ROWS);
@@ -62,14 +62,14 @@ fn compare(cx: &Cx, set: &Dataset, but_copies: bool) -> Result<NearCopies> {
             None => own,
         });
     }
-    let Some(sum) = sum else { return Ok(NearCopies { near: 0, of: 0, all_alike: false }) };
+    let Some(sum) = sum else { return Ok(NearCopies { copies: 0, near: 0, of: 0, all_alike: false }) };
     let common = sum.f_mul(&sum)?.f_sum(Kind::Double)?.f_double_value(&[])? / n as f64;
     // Squared distances of two, on average.
     let apart = 2.0 * (all_squares - common).max(0.0) / (n.max(2) - 1) as f64;
     let within = Tensor::f_cat(&within, 0)?.f_mul_scalar(NEXT_TO_NOTHING * NEXT_TO_NOTHING)?;
     let all_alike = apart < within.f_mean(Kind::Double)?.f_double_value(&[])?;
     if all_alike {
-        return Ok(NearCopies { near: 0, of: n, all_alike });
+        return Ok(NearCopies { copies: 0, near: 0, of: n, all_alike });
     }
     let within = within.f_clamp_max(BESIDE_PAIRS * apart)?;
     // Averages of squares of differences are no smaller than squares of averages: whoever is far by averages is far.
@@ -78,7 +78,7 @@ fn compare(cx: &Cx, set: &Dataset, but_copies: bool) -> Result<NearCopies> {
     let averages = joined.f_sub_(&joined.f_mean_dim([0i64].as_slice(), true, Kind::Double)?)?;
     let of_averages = squares(&averages)?;
     let alike = set.first_alike(cx)?;
-    let mut near = 0;
+    let (mut copies, mut near) = (0, 0);
     for some in rows.chunks(ROWS) {
         cx.check()?;
         let (first, length) = (some[0] as i64, some.len() as i64);
@@ -112,17 +112,18 @@ fn compare(cx: &Cx, set: &Dataset, but_copies: bool) -> Result<NearCopies> {
             }
         }
         found.dedup();
-        near += found.len() + if but_copies { 0 } else { some.iter().filter(|&&row| alike[row] != row).count() };
+        near += found.len();
+        copies += some.iter().filter(|&&row| alike[row] != row).count();
         task.advance(some.len() as u64);
     }
-    Ok(NearCopies { near, of: n, all_alike })
+    Ok(NearCopies { copies, near, of: n, all_alike })
 }
 
 /// What is to be said of `what`, such as tests, where many of them are copies or nearly so; of copies to the last bit nothing where these are `told` of.
 pub fn repeated(cx: &Cx, set: &Dataset, what: &str, told: bool) -> Result<Option<String>> {
     // Of images that are all the same nobody else says that.
     let but_copies = told && set.distinct() > 1;
-    let NearCopies { near, of, all_alike } = compare(cx, set, but_copies)?;
+    let NearCopies { copies, near, of, all_alike } = compare(cx, set)?;
     let which = if of < set.len() { format!("the first {of}") } else { format!("the {of}") };
     if all_alike && of > 1 {
         return Ok(Some(format!(
@@ -130,8 +131,8 @@ pub fn repeated(cx: &Cx, set: &Dataset, what: &str, told: bool) -> Result<Option
              or differ by little on a ground that all share"
         )));
     }
-    let copies = if but_copies { set.len() - set.distinct() } else { 0 };
-    if near == 0 || ((near + copies) as f64) < SHARE * of as f64 {
+    let told_here = if but_copies { near } else { near + copies };
+    if told_here == 0 || ((near + copies) as f64) < SHARE * of as f64 {
         return Ok(None);
     }
     let how = match but_copies {
@@ -139,7 +140,7 @@ pub fn repeated(cx: &Cx, set: &Dataset, what: &str, told: bool) -> Result<Option
         false => "are copies of others, or differ from them by next to nothing",
     };
     Ok(Some(format!(
-        "{near} of {which} {what} {how}: shares and their intervals take all for independent of each other, and intervals are too narrow for that"
+        "{told_here} of {which} {what} {how}: shares and their intervals take all for independent of each other, and intervals are too narrow for that"
     )))
 }
 
