@@ -46,6 +46,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &top::settings::THREADS,
     &top::arg::ARG,
     &top::show::SHOW,
+    &top::short::SHORT,
     &top::save::SAVE,
     &top::help::HELP,
     &tensor::create::FROM,

@@ -60,14 +60,18 @@ pub fn wrapped(text: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// Numbers as text with the same number of decimals, unless one of them needs an exponent.
+/// Numbers as text with the same number of decimals, unless one of them needs an exponent: no more than show five digits of the largest one
+/// and three of the smallest.
 pub(super) fn aligned(values: &[f64]) -> Vec<String> {
     let texts: Vec<String> = values.iter().map(|&x| number(x)).collect();
     if texts.iter().any(|text| text.contains('e')) {
         return texts;
     }
-    let decimals =
-        texts.iter().filter_map(|text| text.split_once('.').map(|(_, after)| after.len())).max().unwrap_or(0);
+    let needed = texts.iter().filter_map(|text| text.split_once('.').map(|(_, after)| after.len())).max().unwrap_or(0);
+    let sizes = || values.iter().map(|x| x.abs()).filter(|x| x.is_finite() && *x > 0.0);
+    let digits = |size: f64, digits: i32| (digits - 1 - size.log10().floor() as i32).max(0) as usize;
+    let wanted = digits(sizes().fold(1.0, f64::max), 5).max(digits(sizes().fold(f64::INFINITY, f64::min), 3));
+    let decimals = needed.min(wanted.max(1));
     values
         .iter()
         .zip(texts)
@@ -89,6 +93,16 @@ pub(super) fn elided(i: usize, n: usize, shown: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_have_the_decimals_that_their_largest_and_smallest_need() {
+        assert_eq!(aligned(&[0.00382676, 0.95398570, 0.0]), ["0.00383", "0.95399", "0.00000"]);
+        assert_eq!(aligned(&[0.003277712, 0.000158529]), ["0.003278", "0.000159"]);
+        assert_eq!(aligned(&[740.0, 45.25294, f64::NAN]), ["740.00", "45.25", "NaN"]);
+        assert_eq!(aligned(&[1000.125, 1000.25, 0.5]), ["1000.12", "1000.25", "0.50"]);
+        assert_eq!(aligned(&[98765.25, 98765.5]), ["98765.2", "98765.5"]);
+        assert_eq!(aligned(&[0.5, 0.25]), ["0.50", "0.25"]);
+    }
 
     #[test]
     fn words_are_not_broken() {

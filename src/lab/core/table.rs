@@ -142,28 +142,17 @@ impl Table {
     fn part(&self, width: usize, rows: usize, total: usize, place: impl Fn(usize) -> usize) -> String {
         let shown: Vec<usize> = (0..total).filter(|&row| !elided(row, total, rows.max(1))).collect();
         let gap = (shown.len() < total).then(|| rows.max(1) / 2);
-        let mut rendered: Vec<(Vec<String>, usize, bool)> = Vec::new();
-        let mut room = width;
-        for (column_number, (name, values)) in self.columns.iter().enumerate() {
-            let seen: Vec<&Value> = shown.iter().map(|&row| values.get(place(row)).unwrap_or(&Value::Unit)).collect();
-            let numeric = seen.iter().any(|v| matches!(v, Value::Int(_) | Value::Float(_)));
-            let mut cells = vec![name.clone()];
-            // A last column of text may fill what is left.
-            let widest = if column_number + 1 == self.columns.len() { room } else { width / 2 };
-            cells.extend(column(&seen, widest));
-            let wide = cells.iter().map(|c| columns_of(c)).max().unwrap_or(0);
-            room = room.saturating_sub(wide + 2);
-            rendered.push((cells, wide, numeric));
-        }
-        let mut names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
+        let places: Vec<usize> = shown.iter().map(|&row| place(row)).collect();
+        let mut order: Vec<usize> = (0..self.columns.len()).collect();
+        let mut rendered = self.rendered(&order, &places, width, false);
         let fits = rendered.iter().map(|(_, wide, _)| wide + 2).sum::<usize>() <= width + 2;
-        let mut order: Vec<usize> = (0..rendered.len()).collect();
         if self.sorted && !fits {
             // What rows are of first, since not all is shown.
-            order.sort_by_key(|&column| !self.tells_apart(column));
-            names = order.iter().map(|&column| names[column]).collect();
-            rendered = order.iter().map(|&column| std::mem::take(&mut rendered[column])).collect();
+            order.retain(|&column| !self.is_end(&self.columns[column].0));
+            order.sort_by_key(|&column| (self.columns[column].0 == CAUTIONS, !self.tells_apart(column)));
+            rendered = self.rendered(&order, &places, width, true);
         }
+        let names: Vec<&str> = rendered.iter().map(|(cells, ..)| cells[0].as_str()).collect();
         let mut used = 0;
         let mut kept = 0;
         for (_, wide, _) in &rendered {
@@ -204,9 +193,9 @@ impl Table {
         let text = lines.join("\n");
         SHOWN.with_borrow_mut(|tables| {
             let Some(tables) = tables else { return };
-            let columns = order.iter().map(|&at| &self.columns[at]).map(|(name, values)| {
-                let seen: Vec<&Value> =
-                    shown.iter().map(|&row| values.get(place(row)).unwrap_or(&Value::Unit)).collect();
+            let ends = (0..self.columns.len()).filter(|at| !order.contains(at));
+            let columns = order.iter().copied().chain(ends).map(|at| &self.columns[at]).map(|(name, values)| {
+                let seen: Vec<&Value> = places.iter().map(|&row| values.get(row).unwrap_or(&Value::Unit)).collect();
                 let numeric = seen.iter().any(|v| matches!(v, Value::Int(_) | Value::Float(_)));
                 ShownColumn { name: name.clone(), cells: column(&seen, WIDEST), numeric }
             });
@@ -214,6 +203,70 @@ impl Table {
             tables.push(ShownTable { text: text.clone(), columns: columns.collect(), left_out });
         });
         text
+    }
+
+    /// The cells of these columns below their names, how wide each is and whether it holds numbers; a number's interval beside it where
+    /// `folded`.
+    fn rendered(&self, order: &[usize], rows: &[usize], width: usize, folded: bool) -> Vec<(Vec<String>, usize, bool)> {
+        let mut room = width;
+        let mut rendered = Vec::new();
+        for (nth, &at) in order.iter().enumerate() {
+            let (name, values) = &self.columns[at];
+            let numeric = rows.iter().any(|&row| matches!(values.get(row), Some(Value::Int(_) | Value::Float(_))));
+            // A last column of text may fill what is left.
+            let widest = if nth + 1 == order.len() { room } else { width / 2 };
+            let mut cells = vec![name.clone()];
+            if folded && self.ends(name).is_some() {
+                cells[0] += " [_lo, _hi]";
+                cells.extend(self.with_ends(at, rows, widest, |_, text| text.to_string()));
+            } else {
+                let seen: Vec<&Value> = rows.iter().map(|&row| values.get(row).unwrap_or(&Value::Unit)).collect();
+                cells.extend(column(&seen, widest));
+            }
+            let wide = cells.iter().map(|c| columns_of(c)).max().unwrap_or(0);
+            room = room.saturating_sub(wide + 2);
+            rendered.push((cells, wide, numeric));
+        }
+        rendered
+    }
+
+    /// The columns of a value's interval, where it has both.
+    fn ends(&self, name: &str) -> Option<[&[Value]; 2]> {
+        let of = |end: &str| {
+            let is = |known: &str| known.strip_prefix(name) == Some(end);
+            self.columns.iter().find(|(known, _)| is(known)).map(|(_, values)| values.as_slice())
+        };
+        Some([of("_lo")?, of("_hi")?])
+    }
+
+    /// Whether a column is an end of another's interval.
+    fn is_end(&self, name: &str) -> bool {
+        let whole = name.strip_suffix("_lo").or(name.strip_suffix("_hi"));
+        whole.is_some_and(|whole| self.columns.iter().any(|(known, _)| known == whole) && self.ends(whole).is_some())
+    }
+
+    /// A column's cells, each with its interval in brackets where there is one, all with as many decimals; `text` makes one of a value as it
+    /// stands in its column.
+    fn with_ends(
+        &self,
+        at: usize,
+        rows: &[usize],
+        widest: usize,
+        text: impl Fn(&Value, &str) -> String,
+    ) -> Vec<String> {
+        let (name, values) = &self.columns[at];
+        let ends = self.ends(name);
+        let all: Vec<&Value> = std::iter::once(values.as_slice())
+            .chain(ends.into_iter().flatten())
+            .flat_map(|values| rows.iter().map(|&row| values.get(row).unwrap_or(&Value::Unit)))
+            .collect();
+        let texts: Vec<String> =
+            column(&all, widest).iter().zip(&all).map(|(shown, value)| text(value, shown.trim())).collect();
+        let cell = |row: usize| match texts.get(rows.len() + row) {
+            Some(lo) if !lo.is_empty() => format!("{} [{lo}, {}]", texts[row], texts[2 * rows.len() + row]),
+            _ => texts[row].clone(),
+        };
+        (0..rows.len()).map(cell).collect()
     }
 
     /// Whether a column holds short texts alone.
@@ -235,50 +288,25 @@ impl Table {
     /// A `tabular` of LaTeX with the rules of its package booktabs. Numbers of a column have as many decimals; a column with `_lo` and `_hi`
     /// beside it has its interval in brackets. Of columns in the order of their names, what tells rows apart comes first.
     pub fn latex(&self) -> String {
-        let of = |name: &str| self.columns.iter().find(|(known, _)| known == name).map(|(_, values)| values);
-        let is_end = |name: &str| {
-            let whole = name.strip_suffix("_lo").or(name.strip_suffix("_hi"));
-            whole.is_some_and(|whole| {
-                [whole.to_string(), format!("{whole}_lo"), format!("{whole}_hi")].iter().all(|name| of(name).is_some())
-            })
-        };
         let mut order: Vec<usize> =
-            (0..self.columns.len()).filter(|&column| !is_end(&self.columns[column].0)).collect();
+            (0..self.columns.len()).filter(|&column| !self.is_end(&self.columns[column].0)).collect();
         if self.sorted {
             order.sort_by_key(|&column| !self.tells_apart(column));
         }
+        let rows: Vec<usize> = (0..self.len()).collect();
         let (mut heads, mut places, mut cells) = (Vec::new(), String::new(), Vec::new());
-        for column_number in order {
-            let (name, values) = &self.columns[column_number];
+        for at in order {
+            let (name, values) = &self.columns[at];
             let numeric = values.iter().any(|value| matches!(value, Value::Int(_) | Value::Float(_)));
             places.push(if numeric { 'r' } else { 'l' });
             heads.push(escaped(&name.replace('_', " ")));
-            let ends = of(&format!("{name}_lo")).zip(of(&format!("{name}_hi")));
-            // All three with the decimals of the column.
-            let all: Vec<&Value> =
-                values.iter().chain(ends.iter().flat_map(|(lo, hi)| lo.iter().chain(hi.iter()))).collect();
-            let shown = column(&all, usize::MAX);
-            let n = values.len();
-            let cell = |row: usize| {
-                let number = |text: &str| match text.strip_prefix('-') {
-                    Some(rest) => format!("$-${rest}"),
-                    None => text.to_string(),
-                };
-                let text = |i: usize| {
-                    if matches!(all[i], Value::Float(_) | Value::Int(_)) {
-                        number(shown[i].trim())
-                    } else {
-                        escaped(&shown[i])
-                    }
-                };
-                match ends {
-                    Some(_) if !text(n + row).is_empty() => {
-                        format!("{} [{}, {}]", text(row), text(n + row), text(2 * n + row))
-                    }
-                    _ => text(row),
+            cells.push(self.with_ends(at, &rows, usize::MAX, |value, text| {
+                match (text.strip_prefix('-'), matches!(value, Value::Float(_) | Value::Int(_))) {
+                    (Some(rest), true) => format!("$-${rest}"),
+                    (None, true) => text.to_string(),
+                    (_, false) => escaped(text),
                 }
-            };
-            cells.push((0..n).map(cell).collect::<Vec<_>>());
+            }));
         }
         let mut text = format!("\\begin{{tabular}}{{{places}}}\n\\toprule\n{} \\\\\n\\midrule\n", heads.join(" & "));
         for row in 0..self.len() {
@@ -472,5 +500,23 @@ mod tests {
         let table = Table::from_rows(&Value::Array(vec![row("mug", 0.5), row("lamp", 1.25)])).expect("a table");
         assert_eq!(table.text(80, 10).lines().next(), Some("   a     b  name"));
         assert_eq!(table.text(12, 10), "name     a\nmug   0.50\nlamp  1.25\nnot shown: b");
+    }
+
+    #[test]
+    fn an_interval_stands_beside_its_number_where_not_all_fits() {
+        let row = |x: f64| {
+            let all = [("cautions", x), ("n", 8.0), ("rate", x), ("rate_hi", x + 0.125), ("rate_lo", x - 0.125)];
+            let cell = |(key, value): (&str, f64)| {
+                let value = if key == "cautions" { Value::Str("few".into()) } else { Value::Float(value) };
+                (key.to_string(), value)
+            };
+            Value::Map(all.map(cell).into())
+        };
+        let table = Table::from_rows(&Value::Array(vec![row(0.5), row(0.25)])).expect("a table");
+        assert!(table.text(80, 10).starts_with("cautions    n  rate  rate_hi  rate_lo\n"), "{}", table.text(80, 10));
+        assert_eq!(
+            table.text(30, 10),
+            "  n       rate [_lo, _hi]\n8.0  0.500 [0.375, 0.625]\n8.0  0.250 [0.125, 0.375]\ncaution: few"
+        );
     }
 }

@@ -23,6 +23,8 @@ const ORDER: u64 = 1 << 61;
 
 #[derive(Clone)]
 pub struct Settings {
+    /// What the model is called.
+    pub name: String,
     pub layers: Layer,
     /// The model whose weights training goes on from, instead of fresh ones; `layers` are its own.
     pub from: Option<Model>,
@@ -42,7 +44,7 @@ pub struct Settings {
 
 /// A trained classifier; its `losses` are the mean loss of each epoch.
 pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
-    let Settings { layers, from, epochs, batch, rule, lr, weight_decay, class_weights, start, adversary, seed } =
+    let Settings { name, layers, from, epochs, batch, rule, lr, weight_decay, class_weights, start, adversary, seed } =
         settings;
     let device = cx.device();
     let module = match from {
@@ -109,8 +111,11 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
     let mut call = cx.long_call("train", &depends, false);
     let outcome = training.run(&mut call);
     let name = match outcome {
-        Ok(()) => "trained".to_string(),
-        Err(_) => format!("trained for {} of {epochs} epochs", training.epoch),
+        Ok(()) => name.clone(),
+        Err(_) => {
+            let name = if name.ends_with("trained") { name.clone() } else { format!("{name}, trained") };
+            format!("{name} for {} of {epochs} epochs", training.epoch)
+        }
     };
     let ClassifierTraining { module, losses, parameters, optimiser, .. } = training;
     let steps = optimiser.steps();

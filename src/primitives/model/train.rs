@@ -61,6 +61,7 @@ pub static TRAIN: Primitive = Primitive {
             "adversarial training, #{ norm: \"linf\" or \"l2\", radius, steps: 7, step, start: \"random\" or \"image\" }: see the notes",
         )
         .or(Fallback::Absent("no change of images")),
+        Param::new("name", Kind::Str, "what legends and tables call the model").or(Fallback::Str("trained")),
         SEED,
     ],
     returns: "Model, whose `losses` are the mean loss of each epoch",
@@ -119,7 +120,12 @@ pub static TRAIN: Primitive = Primitive {
             return Err(Error::data(format!("{} has pixels outside [0, 1], where an adversary's images stay", set.name))
                 .hint("put net::normalize first in `arch`, and leave out centre() and standardise()"));
         }
+        let name = args.str("name").trim();
+        if name.is_empty() {
+            return Err(Error::argument("model::train: `name` is empty"));
+        }
         let settings = Settings {
+            name: name.into(),
             layers,
             from: match &from {
                 Some(model) if model.module().is_some() => Some(model.to(cx.device())?),

@@ -5,4 +5,5 @@ pub mod help;
 pub mod measures;
 pub mod save;
 pub mod settings;
+pub mod short;
 pub mod show;
