@@ -86,6 +86,35 @@ fn curves_of_different_images_say_so() {
     assert!(!same.contains("caution") && !same.contains("images)"), "{same}");
 }
 
+/// Models that were trained alike look alike, and what is said of one is said by its number and in its own row.
+#[test]
+fn curves_of_several_trainings_are_told_apart() {
+    let script = format!(
+        r#"{LOUD}
+        let one = loud.call(50, #{{ levels: [1.0, 10.0] }});
+        let other = loud.call(50, #{{ levels: [1.0, 20.0] }});
+        let enough = loud.call(200, #{{ }});
+        let found = #{{ a: [one, other], b: [enough, loud.call(200, #{{ levels: [1.0, 10.0] }})] }};
+        #{{ figure: plot::tolerance(found), summary: tolerance::summary(found), twice: plot::tolerance(#{{ a: [one, one], b: enough }}) }}"#
+    );
+    let Value::Map(found) = run(&script).unwrap() else { panic!("no map") };
+    let figure = found["figure"].json();
+    let labels: Vec<&str> = figure["panels"][1]["layers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|layer| layer["label"].as_str().unwrap_or_default())
+        .collect();
+    assert!(labels[0].starts_with("a, 2 curves") && labels[1].is_empty(), "{labels:?}");
+    assert!(labels[2].starts_with("b, 2 curves") && labels[3].is_empty(), "{labels:?}");
+    let rows = found["summary"].json();
+    let of = |row: usize| rows[row]["cautions"].to_string();
+    assert!(of(0).contains("a 1: 50 images are too few") && of(0).contains("a 2: 50 images are too few"), "{}", of(0));
+    assert!(!of(1).contains("50 images are too few") && of(1).contains("different images"), "{}", of(1));
+    let twice = found["twice"].json().to_string();
+    assert!(twice.contains("given twice") && !figure.to_string().contains("given twice"), "{twice}");
+}
+
 /// The experiment of Figure 1 measures every curve on the same images, those of "each target" too.
 #[test]
 fn each_target_is_measured_on_the_same_images() {

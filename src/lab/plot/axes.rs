@@ -333,6 +333,11 @@ impl<'a> Plot<'a> {
     /// What lies below the lines: bands and bars.
     fn draw_spreads(&self, canvas: &mut dyn Canvas) {
         let bars_in_panel = self.panel.layers.iter().filter(|l| matches!(l, Layer::Bars(_))).count();
+        let is_band =
+            |layer: &&Layer| matches!(layer, Layer::Series(s) if s.spread == Spread::Band && s.interval.is_some());
+        let bands = self.panel.layers.iter().filter(is_band).count();
+        // Of many that lie over one another each is fainter, or nothing is seen through all.
+        let band = 0.2 * (4.0 / bands as f64).min(1.0);
         let mut columns_before = 0;
         for ((colour, _, dash), layer) in styled(self.panel) {
             match layer {
@@ -355,7 +360,7 @@ impl<'a> Plot<'a> {
                         let lower = run.iter().rev().map(|&(x, lo, _)| (x, lo));
                         let shape = clip_polygon(&upper.chain(lower).collect::<Vec<_>>(), self.frame);
                         if shape.len() > 2 {
-                            canvas.fill(&shape, colour, 0.2);
+                            canvas.fill(&shape, colour, band);
                         }
                     }
                 }

@@ -50,4 +50,4 @@ pub use pictured::{Pictured, pictured};
 pub use power::power;
 pub use question_sheet::{QUESTION_SHEET, QuestionSheet, question_sheet};
 pub use reliability::reliability;
-pub use tolerance::{PanelMeasure, tolerance};
+pub use tolerance::{DrawnCurve, PanelMeasure, tolerance};

@@ -30,10 +30,23 @@ impl PanelMeasure {
     }
 }
 
+/// A curve and how it is drawn.
+pub struct DrawnCurve<'a> {
+    pub name: String,
+    /// What it is called together with those of models that were trained alike.
+    pub alike: String,
+    pub curve: &'a Curve,
+    /// Its entry in the legend; empty where another's stands for it.
+    pub label: String,
+    /// Curves with the same one look alike.
+    pub look: usize,
+}
+
 /// Figures 1 and 3 to 5: measures against the strength of the fault, one panel each, with the bands of their intervals. In dB the axis
 /// falls, so that faults grow to the right everywhere. Where gradients vanished a line goes on dotted. A dashed line is H(Y), one for all
 /// curves of the same images.
-pub fn tolerance(curves: &[(String, &Curve)], measures: &[PanelMeasure], in_db: bool) -> Result<Figure> {
+pub fn tolerance(drawn: &[DrawnCurve], measures: &[PanelMeasure], in_db: bool) -> Result<Figure> {
+    let curves: &[(String, &Curve)] = &drawn.iter().map(|one| (one.name.clone(), one.curve)).collect::<Vec<_>>();
     let units: Vec<&str> = curves.iter().map(|(_, curve)| curve.unit).collect();
     if !in_db && units.windows(2).any(|pair| pair[0] != pair[1]) {
         return Err(Error::argument(format!("curves over different units: {}", units.join(", ")))
@@ -51,15 +64,16 @@ pub fn tolerance(curves: &[(String, &Curve)], measures: &[PanelMeasure], in_db: 
             y: Axis { label: measure.label().into(), min: Some(0.0), ..Axis::default() },
             ..Panel::default()
         };
-        for (name, curve) in curves {
+        for DrawnCurve { curve, label, look, .. } in drawn {
             let points: Vec<(f64, Interval)> =
                 curve.places(in_db).into_iter().map(|(at, point)| (at, measure.of(point))).collect();
             let all = |of: fn(&Interval) -> f64| points.iter().map(|(_, interval)| of(interval)).collect::<Vec<f64>>();
-            let line = Series::line(
-                named(name, curve, bounds.len() > 1),
+            let mut line = Series::line(
+                named(label, curve, bounds.len() > 1),
                 points.iter().map(|(at, _)| *at).collect(),
                 all(|i| i.value),
             );
+            line.look.place = Some(*look);
             let from = curve.places(in_db).iter().position(|(_, point)| point.is_doubtful());
             let line = line.within(all(|i| i.lo), all(|i| i.hi)).doubtful_from(from, "gradients vanished");
             panel.layers.push(Layer::Series(line));
@@ -79,7 +93,8 @@ pub fn tolerance(curves: &[(String, &Curve)], measures: &[PanelMeasure], in_db: 
     }
     let columns = panels.len();
     let of_margins = measures.iter().any(|measure| matches!(measure, PanelMeasure::Margin));
-    let told = populations(curves);
+    let alike: Vec<(String, &Curve)> = drawn.iter().map(|one| (one.alike.clone(), one.curve)).collect();
+    let told = populations(&alike, None);
     let told: Cautions = told.iter().filter(|said| of_margins || !said.contains(OF_MARGINS)).collect();
     let figure = Figure::of(panels, columns).cautioned(&told);
     if in_db { figure.cautioned(&unchanged(curves)).checked() } else { figure.checked() }
@@ -104,7 +119,7 @@ fn unchanged(curves: &[(String, &Curve)]) -> Cautions {
 
 /// A curve's name, and where not all are of the same images of how many it is.
 fn named(name: &str, curve: &Curve, apart: bool) -> String {
-    if apart { format!("{name} ({} images)", curve.images) } else { name.to_string() }
+    if apart && !name.is_empty() { format!("{name} ({} images)", curve.images) } else { name.to_string() }
 }
 
 /// H(Y) of every population, and whose it is where there are several.

@@ -1,7 +1,6 @@
 use super::common::TITLE;
 use crate::core::{Cx, Error, Result, Value};
-use crate::estimate::tolerance::Curve;
-use crate::plot::{self, PanelMeasure};
+use crate::plot::{self, DrawnCurve, PanelMeasure};
 use crate::primitives::tolerance::{AXIS, CURVES, in_db, named};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
@@ -16,7 +15,7 @@ pub static TOLERANCE: Primitive = Primitive {
         TITLE,
     ],
     returns: "Figure",
-    notes: "Any number of models and faults. Bands are the curves' intervals; the dashed line is H(Y), which no information exceeds. Curves of \
+    notes: "Any number of models and faults; of a map of arrays, those of one array look alike. Bands are the curves' intervals; the dashed line is H(Y), which no information exceeds. Curves of \
             different images have a line each, and the figure says that they are. In dB the axis falls, so that faults grow to the right; the \
             images as they stand have no place on it. From where gradients vanished for more than 5% of the images a line is dotted and has no \
             band: the search could not move these images, which says nothing of the model.",
@@ -47,14 +46,21 @@ fn run(_: &Cx, args: &Args) -> Result<Value> {
         _ => vec![PanelMeasure::Information, PanelMeasure::Accuracy],
     };
     let found = named(args.value("curves"))?;
-    let curves: Vec<(String, &Curve)> = found
-        .iter()
-        .flat_map(|(name, curves)| {
-            let number = move |i: usize| if curves.len() > 1 { format!("{name} {}", i + 1) } else { name.clone() };
-            curves.iter().enumerate().map(move |(i, curve)| (number(i), &**curve))
-        })
-        .collect();
-    let in_db = in_db(args, curves.iter().map(|(_, curve)| *curve));
-    let figure = plot::tolerance(&curves, &measures, in_db)?.titled(args.str("title"));
+    let grouped = found.len() > 1 && found.iter().any(|(_, curves)| curves.len() > 1);
+    let mut drawn: Vec<DrawnCurve> = vec![];
+    for (group, (name, curves)) in found.iter().enumerate() {
+        for (i, curve) in curves.iter().enumerate() {
+            let own = if curves.len() > 1 { format!("{name} {}", i + 1) } else { name.clone() };
+            let label = match (grouped && curves.len() > 1, i) {
+                (false, _) => own.clone(),
+                (true, 0) => format!("{name}, {} curves", curves.len()),
+                (true, _) => String::new(),
+            };
+            let look = if grouped { group } else { drawn.len() };
+            drawn.push(DrawnCurve { name: own, alike: name.clone(), curve, label, look });
+        }
+    }
+    let in_db = in_db(args, drawn.iter().map(|one| one.curve));
+    let figure = plot::tolerance(&drawn, &measures, in_db)?.titled(args.str("title"));
     Ok(Value::object(figure.checked()?))
 }

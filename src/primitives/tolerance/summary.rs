@@ -59,7 +59,6 @@ pub static SUMMARY: Primitive = Primitive {
         }
         let each: Vec<(String, &Curve)> =
             curves.iter().flat_map(|(name, curves)| curves.iter().map(move |curve| (name.clone(), &**curve))).collect();
-        let cautions = populations(&each);
         let row = |(name, curves): &NamedCurves| {
             let found: crate::core::Result<Vec<Summary>> =
                 curves.iter().map(|curve| curve.summed_up(in_db, from.zip(to))).collect();
@@ -68,7 +67,7 @@ pub static SUMMARY: Primitive = Primitive {
             row.insert("images".into(), Value::Int(curves[0].images as i64));
             row.insert("bound".into(), Value::Float(curves[0].bound));
             let mut own = doubts(&found);
-            own.extend(&cautions);
+            own.extend(&populations(&each, Some(name)));
             row.insert("cautions".into(), own.value());
             Ok(Value::Map(row))
         };

@@ -3,11 +3,21 @@
 use super::Curve;
 use crate::core::{Cautions, Object, number};
 
-/// What to say of curves side by side: their own cautions, by name, and whether they are of different images.
-pub fn populations(curves: &[(String, &Curve)]) -> Cautions {
+/// What to say of curves side by side: their own cautions, by name, and whether they are of different images. Curves of one name, of models that
+/// were trained alike, are counted. `of`: without what is said of curves of other names alone.
+pub fn populations(curves: &[(String, &Curve)], of: Option<&str>) -> Cautions {
     let mut cautions = Cautions::default();
-    for (name, curve) in curves {
-        let of = if curves.len() > 1 && !name.is_empty() { format!("{name}: ") } else { String::new() };
+    for (i, (name, curve)) in curves.iter().enumerate() {
+        if of.is_some_and(|of| of != name) {
+            continue;
+        }
+        let alike = |curves: &[(String, &Curve)]| curves.iter().filter(|(other, _)| other == name).count();
+        let of = match (curves.len(), alike(curves)) {
+            (1, _) => String::new(),
+            (_, 1) if name.is_empty() => String::new(),
+            (_, 1) => format!("{name}: "),
+            _ => format!("{} {}: ", if name.is_empty() { "curve" } else { name }, alike(&curves[..=i])),
+        };
         // What holds of all of them is said once.
         let alone = |caution: &str| curves.iter().all(|(_, other)| other.cautions.iter().any(|said| said == caution));
         curve.cautions.iter().for_each(|caution| match alone(caution) {
