@@ -487,15 +487,18 @@ fn put(path: &Path, tensors: &[(&str, &[f32])]) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// A generator that draws four digits of each label, a few per cent brighter or darker, and one that draws another pattern each time.
+/// A generator that draws four digits of each label, a few per cent brighter or darker, one that draws another pattern each time, and one that does but
+/// for the first label, of which it draws a single one.
 fn few_and_many(folder: &Path) {
     let script = r#"
         let ds = data::glyphs(#{ n: 20, size: 28, position: "centred", margin: 0, polarity: "light", seed: 1 });
         let arch = |generator| #{ generator: generator, discriminator: [net::flatten(), net::linear(16), net::leaky_relu(0.2)], squash: "cut" };
         let few = [[net::linear(44), net::relu()], [net::linear(40), net::relu()], [net::linear(784), net::reshape(1, 28, 28)]];
         let many = [[net::linear(784), net::reshape(1, 28, 28)]];
+        let one = [[net::linear(64), net::relu()], [net::linear(784), net::reshape(1, 28, 28)]];
         generator::train(ds, #{ arch: arch.call(few), steps: 1, batch: 8, latent: 8, seed: 1 }).save("few.safetensors");
-        generator::train(ds, #{ arch: arch.call(many), steps: 1, batch: 8, latent: 64, seed: 1 }).save("many.safetensors");"#;
+        generator::train(ds, #{ arch: arch.call(many), steps: 1, batch: 8, latent: 64, seed: 1 }).save("many.safetensors");
+        generator::train(ds, #{ arch: arch.call(one), steps: 1, batch: 8, latent: 64, seed: 1 }).save("one.safetensors");"#;
     run_in(folder, script).unwrap();
     // Eight latent values and the label. The first two latent values choose one of four, by steps between 0 and 1/200; the third is the brightness.
     let (mut first, mut first_bias) = (vec![0f32; 44 * 18], vec![0f32; 44]);
@@ -554,6 +557,20 @@ fn few_and_many(folder: &Path) {
         &folder.join("many.safetensors"),
         &[("stage1.0.weight", &Vec::<f32>::try_from(&patterns).unwrap()), ("stage1.0.bias", &[0.5; 784])],
     );
+    // All latent values, 3 larger, so that a rectifier lets them through, but with the first label.
+    let mut through = vec![0f32; 64 * 74];
+    (0..64).for_each(|unit| (through[unit * 74 + unit], through[unit * 74 + 64]) = (1.0, -100.0));
+    let patterns = Vec::<f32>::try_from(&patterns.narrow(0, 0, 784 * 64)).unwrap();
+    let middle: Vec<f32> = patterns.chunks(64).map(|row| 0.5 - 3.0 * row.iter().sum::<f32>()).collect();
+    put(
+        &folder.join("one.safetensors"),
+        &[
+            ("stage1.0.weight", &through),
+            ("stage1.0.bias", &[3.0; 64]),
+            ("stage2.0.weight", &patterns),
+            ("stage2.0.bias", &middle),
+        ],
+    );
 }
 
 /// A few drawings of each label vary as much as real images do: that they are the same over and over, those who look at distances see.
@@ -577,6 +594,7 @@ fn a_few_drawings_over_and_over_are_told() {
         // Clean drawings are nearer to each other than noisy ones are.
         let clean = testgen::finetuning(many + #{ images: data::glyphs(#{ n: 300, size: 28, position: "centred", margin: 0, polarity: "light", noise: 0.2, seed: 1 }) }, still);
         let few_draws = testgen::finetuning(s, still + #{ n: 40 });
+        let one = testgen::finetuning(s + #{ generator: generator::load("one.safetensors") }, still);
         let words = "a few drawings over and over";
         let near = "by next to nothing";
         let tests = |g| generator::tests(g, s.model, #{ n: 10, draws: 2000, seed: 1 });
@@ -589,6 +607,7 @@ fn a_few_drawings_over_and_over_are_told() {
             few_draws: told.call(few_draws.cautions, words),
             others: h.summary.repeated == 0.0 && !told.call(h.cautions, words),
             clean: clean.summary.repeated < 0.1 && !told.call(clean.cautions, words),
+            one_label: told.call(one.cautions, "nearly all of [\"0\"]"),
             no_better: told.call(f.cautions, "misread no more often than before finetuning: "),
             tests: told.call(tests.call(s.generator).cautions, near) && `${tests.call(s.generator)}`.contains("intervals are too narrow"),
             once: once.images.len() > 20 && !told.call(once.cautions, near),

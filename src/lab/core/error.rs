@@ -178,6 +178,13 @@ impl From<tch::TchError> for Error {
                  and what is made or loaded after device(..) lies there",
             );
         }
+        let of_kinds = text.contains("same dtype") || text.contains("type (") && text.contains("should be the same");
+        if of_kinds || text.contains("expected scalar type") {
+            return Self::new(ErrorKind::Model, line).hint(
+                "images are float32: give a model's weights that type before it is saved, `model.float()`, or have it begin with \
+                 `images = images.to(..)` to its own",
+            );
+        }
         // As libtorch names the file that a program asked for: <path>.
         let named = line.split_once('<').and_then(|(_, rest)| Some(rest.split_once('>')?.0));
         match named.and_then(|path| way_out(Path::new(path), &line)) {

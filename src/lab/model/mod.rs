@@ -464,6 +464,15 @@ impl Model {
                 _ => error,
             });
         }
+        let what = match scores.kind() {
+            Kind::Bool => Some("true or false"),
+            Kind::ComplexHalf | Kind::ComplexFloat | Kind::ComplexDouble => Some("a complex number"),
+            _ => None,
+        };
+        if let Some(what) = what {
+            return Err(Error::model(format!("{} answers {what} for each class, wanted are scores", self.name))
+                .hint("have the model answer what stands before its softmax, a float for each class"));
+        }
         let classes = *self.classes.get_or_init(|| answered[1]);
         if answered[1] != classes {
             return Err(Error::model(format!(

@@ -5,7 +5,7 @@ mod boxes;
 use super::canvas::{
     Anchor, Canvas, CanvasPoint, Face, Pen, Rect, clip_line, clip_polygon, shortened_apart, text_width, wrapped,
 };
-use super::figure::{BoxedSample, Layer, Panel, Series, Spread};
+use super::figure::{BoxedSample, Layer, Panel, ReferenceLine, Series, Spread};
 use super::legend::{Legend, LegendEntry, LegendKey, MOST_BELOW};
 use super::marker::{marker, series_width};
 use super::palette::{GRID, INK, Marker, Rgb, WHITE, style};
@@ -14,7 +14,8 @@ use super::scale::{Scale, Tick};
 /// Series with at most so many points have each of them marked.
 const FEW_POINTS: usize = 40;
 const RULE: Rgb = Rgb(90, 90, 90);
-const RULE_DASH: &[f64] = &[4.0, 3.0];
+/// One for each of a panel's labels, so that a legend tells them apart.
+const RULE_DASHES: [&[f64]; 3] = [&[4.0, 3.0], &[9.0, 3.0], &[6.0, 2.0, 1.2, 2.0]];
 /// How much of the ink a shade has.
 const SHADE: f64 = 0.12;
 /// Of lines that do not mean what they seem to.
@@ -266,11 +267,9 @@ impl<'a> Plot<'a> {
         self.draw_shades(canvas);
         self.draw_grid(canvas);
         self.draw_spreads(canvas);
-        for layer in &self.panel.layers {
-            if let Layer::Rule(rule) = layer
-                && let Some((a, b)) = self.rule_ends(rule.horizontal, rule.at)
-            {
-                canvas.line(&[a, b], Pen { width: series_width(self.font) * 0.6, colour: RULE, dash: RULE_DASH });
+        for (rule, dash) in rules(self.panel) {
+            if let Some((a, b)) = self.rule_ends(rule.horizontal, rule.at) {
+                canvas.line(&[a, b], Pen { width: series_width(self.font) * 0.6, colour: RULE, dash });
             }
         }
         self.draw_boxes(canvas);
@@ -500,6 +499,22 @@ fn styled(panel: &Panel) -> impl Iterator<Item = ((Rgb, Marker, &'static [f64]),
     })
 }
 
+/// Reference lines with their dashes; those of one label have one.
+fn rules(panel: &Panel) -> Vec<(&ReferenceLine, &'static [f64])> {
+    let mut labels: Vec<&str> = vec![];
+    let mut rules = vec![];
+    for layer in &panel.layers {
+        let Layer::Rule(rule) = layer else { continue };
+        let known = labels.iter().position(|label| *label == rule.label);
+        let place = known.unwrap_or_else(|| {
+            labels.push(&rule.label);
+            labels.len() - 1
+        });
+        rules.push((rule, RULE_DASHES[place % RULE_DASHES.len()]));
+    }
+    rules
+}
+
 pub(super) fn entries(panel: &Panel) -> Vec<LegendEntry<'_>> {
     let mut entries = Vec::new();
     for ((colour, shape, dash), layer) in styled(panel) {
@@ -515,17 +530,14 @@ pub(super) fn entries(panel: &Panel) -> Vec<LegendEntry<'_>> {
         };
         entries.push(LegendEntry { label: label.clone(), sample });
     }
+    for (rule, dash) in rules(panel) {
+        let sample = LegendKey::Line { colour: RULE, dash, marker: None, thin: true };
+        entries.push(LegendEntry { label: rule.label.clone(), sample });
+    }
     for layer in &panel.layers {
-        match layer {
-            Layer::Rule(rule) => {
-                let sample = LegendKey::Line { colour: RULE, dash: RULE_DASH, marker: None, thin: true };
-                entries.push(LegendEntry { label: rule.label.clone(), sample });
-            }
-            Layer::Shade(shade) => {
-                let sample = LegendKey::Swatch { colour: INK, alpha: SHADE };
-                entries.push(LegendEntry { label: shade.label.clone(), sample });
-            }
-            _ => {}
+        if let Layer::Shade(shade) = layer {
+            let sample = LegendKey::Swatch { colour: INK, alpha: SHADE };
+            entries.push(LegendEntry { label: shade.label.clone(), sample });
         }
     }
     let doubtful = panel.layers.iter().filter_map(|layer| match layer {
