@@ -8,7 +8,9 @@ use crate::core::{Budget, Digest, Error, Result, cut, significant};
 use crate::page::folder::{FolderFile, RunFolder};
 
 /// What tells of a run and is no result of it.
-const APART: [&str; 4] = ["manifest.json", "report.md", "report.html", "script.rhai"];
+const APART: [&str; 3] = ["manifest.json", "report.html", "script.rhai"];
+/// Its first line is where the script lay, and warnings, which may be of the machine, are compared by themselves.
+const REPORT: &str = "report.md";
 const FOLDERS: [&str; 2] = ["modules/", "progress/"];
 
 /// Files to this size are looked into; of larger ones the digests are compared.
@@ -92,6 +94,9 @@ fn compared(there: &FolderFile, here: &FolderFile, rounding: Option<Rounding>) -
     let (a, b) = (bytes(there)?, bytes(here)?);
     if a == b {
         return Ok(Comparison::Equal);
+    }
+    if there.name == REPORT {
+        return Ok(of_report(&a, &b, rounding));
     }
     let told = match there.ending().as_str() {
         "json" => of_json(&a, &b, rounding),
@@ -314,6 +319,32 @@ fn of_csv(a: &[u8], b: &[u8], rounding: Option<Rounding>) -> Option<Comparison> 
         }
     }
     found.told("fields")
+}
+
+/// Numbers of a report stand in the files that it is made of, and are rounded in it once more: beside a rounding, words are compared.
+fn of_report(a: &[u8], b: &[u8], rounding: Option<Rounding>) -> Comparison {
+    let said = |bytes: &[u8]| -> String {
+        let text = String::from_utf8_lossy(bytes);
+        text.lines().skip(1).filter(|line| !line.starts_with("warning: ")).map(|line| format!("{line}\n")).collect()
+    };
+    let (a, b) = (said(a), said(b));
+    if a == b {
+        return Comparison::Equal;
+    }
+    let words = |text: &str| words_of(text).map(str::to_string).collect::<Vec<_>>();
+    match rounding {
+        Some(_) if words(&a) == words(&b) => Comparison::Rounded("the same words; its numbers are not compared".into()),
+        // The first line is not among these.
+        _ => match of_text(format!("\n{a}").as_bytes(), format!("\n{b}").as_bytes(), None) {
+            Some(told) => told,
+            None => Comparison::Different("differs".into()),
+        },
+    }
+}
+
+/// A text without what rounding changes: numbers, and hashes.
+pub fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split_whitespace().filter(|word| !word.contains(|letter: char| letter.is_ascii_digit()))
 }
 
 fn of_text(a: &[u8], b: &[u8], rounding: Option<Rounding>) -> Option<Comparison> {

@@ -164,6 +164,27 @@ impl Repeat {
         (differs || there || here).then_some(if there || here { Rounding::TF32 } else { Rounding::SINGLE })
     }
 
+    /// What the repetition says of itself and of what it came from, and the run does not.
+    fn untold(&self, cx: &Cx, rounding: Option<Rounding>) -> Vec<String> {
+        // What is so here need not have been so there.
+        const OF_HERE: [&str; 4] =
+            ["out of memory", "this machine", "can't be caught", "not what the repeated run read"];
+        let said = |text: &str| match rounding {
+            None => text.to_string(),
+            Some(_) => comparison::words_of(text).collect::<Vec<_>>().join(" "),
+        };
+        let known: BTreeSet<String> = self.begun.warnings.iter().map(|warning| said(warning)).collect();
+        let missing = cx.warnings().into_iter().filter(|warning| {
+            !OF_HERE.iter().any(|words| warning.contains(words)) && !known.contains(&said(warning))
+        });
+        let mut untold: Vec<String> = missing.map(|warning| format!("without the warning {warning:?}")).collect();
+        // Weights that were trained with another rounding have another hash.
+        if rounding.is_none() {
+            untold.extend(self.begun.other_hashes(cx));
+        }
+        untold
+    }
+
     /// Compares the results with those that the folder brought and says so on the screen and in the manifest.
     pub fn verify(&self, cx: &Cx, record: &Record, quiet: bool) -> CommandOutcome {
         let say = |text: String| match visible(&text) {
@@ -183,6 +204,11 @@ impl Repeat {
                 Comparison::Different(how) => format!("  {}: {how}", file.name),
             });
         }
+        let untold = self.untold(cx, rounding);
+        for told in &untold {
+            say(format!("  manifest.json: {told}"));
+        }
+        let other = other + untold.len();
         let damaged = self.begun.damaged_files(&self.folder);
         for file in &damaged {
             say(format!("  {file}"));
@@ -206,7 +232,7 @@ impl Repeat {
         let files: Vec<Json> = compared.iter().map(word).collect();
         let verdict = json!({
             "equal": other + rounded == 0, "equal_up_to_rounding": other == 0,
-            "rounding": rounding.map(Rounding::share), "files": files, "damaged": damaged,
+            "rounding": rounding.map(Rounding::share), "files": files, "manifest": untold, "damaged": damaged,
         });
         record.note(cx, "verified", verdict)?;
         let equal = match rounding.filter(|_| rounded > 0) {
@@ -222,11 +248,12 @@ impl Repeat {
             return Ok(());
         }
         Err(CommandFailure::Plain(Error::data(format!(
-            "the repetition in {} does not give what {} holds: {} of {} differ",
+            "the repetition in {} does not give what {} holds: {} of {} differ{}",
             record.folder().display(),
             self.folder.display(),
-            other,
+            other - untold.len(),
             count(compared.len()),
+            if untold.is_empty() { "" } else { ", and what the manifest says" },
         ))))
     }
 }

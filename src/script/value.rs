@@ -160,8 +160,13 @@ impl Bridge {
             let engine = bridge.engine.upgrade().ok_or_else(|| Error::internal("the interpreter is gone"))?;
             let context = stored.create_context(&engine);
             let arguments: Vec<Dynamic> = arguments.iter().cloned().map(to_dynamic).collect();
+            let before = captured(&function);
             // The function form, not the method form: the latter can fail with a data race on captured variables.
-            match function.call_raw(&context, None, arguments) {
+            let answered = function.call_raw(&context, None, arguments);
+            if captured(&function) != before {
+                Callback::note_change();
+            }
+            match answered {
                 Ok(answer) => bridge.to_value(Some(&context), &answer),
                 Err(error) => {
                     let stopped = matches!(error.unwrap_inner(), rhai::EvalAltResult::ErrorTerminated(..));
@@ -173,6 +178,12 @@ impl Bridge {
             }
         })
     }
+}
+
+/// What variables hold that a closure took from around it, where it may change them.
+fn captured(function: &FnPtr) -> Vec<u64> {
+    const LOOKED_AT: usize = 200;
+    function.curry().iter().filter(|value| value.is_shared()).map(|value| fingerprint_of(value, LOOKED_AT)).collect()
 }
 
 /// An error as a script reads it: `e.kind`, `e.message`, `e.hint`.
@@ -220,8 +231,13 @@ fn add_devices(dynamic: &Dynamic, depth: usize, found: &mut BTreeSet<String>) {
 /// A number that changes when the value is changed or replaced by another; objects count as the same only if they are one, and of
 /// large arrays, maps and strings a part is looked at.
 pub fn fingerprint(dynamic: &Dynamic) -> u64 {
+    fingerprint_of(dynamic, 10_000)
+}
+
+/// The same by so many elements at most.
+fn fingerprint_of(dynamic: &Dynamic, elements: usize) -> u64 {
     let mut hasher = DefaultHasher::new();
-    add(dynamic, &mut hasher, 0, &mut 10_000);
+    add(dynamic, &mut hasher, 0, &mut { elements });
     hasher.finish()
 }
 
@@ -233,10 +249,10 @@ fn add(dynamic: &Dynamic, hasher: &mut DefaultHasher, depth: usize, left: &mut u
     *left -= 1;
     if let Some(array) = dynamic.read_lock::<Array>() {
         array.len().hash(hasher);
-        array.iter().step_by(array.len() / 5_000 + 1).for_each(|v| add(v, hasher, depth + 1, left));
+        array.iter().step_by(2 * array.len() / (*left + 1) + 1).for_each(|v| add(v, hasher, depth + 1, left));
     } else if let Some(map) = dynamic.read_lock::<Map>() {
         map.len().hash(hasher);
-        for (key, v) in map.iter().take(5_000) {
+        for (key, v) in map.iter().take(*left / 2) {
             key.hash(hasher);
             add(v, hasher, depth + 1, left);
         }

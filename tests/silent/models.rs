@@ -415,6 +415,20 @@ fn sigmoids_and_percentages_are_told() {
     );
 }
 
+/// Truths are no scores, and weights of another type are explained.
+#[test]
+fn what_is_no_float_is_refused() {
+    let told = run("let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
+        model::from(|x| x.reshape([-1, 256]).matmul(tensor::zeros([256, 10])) > 0.5, #{ classes: 10 }).accuracy(ds)")
+    .unwrap_err();
+    assert!(told.contains("true or false for each class, wanted are scores"), "{told}");
+    let error = tch::Tensor::zeros([2, 2], (tch::Kind::Float, tch::Device::Cpu))
+        .f_matmul(&tch::Tensor::zeros([2, 2], (tch::Kind::Half, tch::Device::Cpu)))
+        .unwrap_err();
+    let told = viva::core::Error::from(error).hint.unwrap_or_default();
+    assert!(told.contains("`model.float()`"), "{told}");
+}
+
 /// Images of one channel do not become as many as there are means.
 #[test]
 fn what_images_are_normalised_by_is_finite() {

@@ -20,7 +20,7 @@ use super::said::{Display, Said};
 use super::tally::Tallies;
 use super::texts::Library;
 use super::workspace::Workspace;
-use super::{Digest, Division, Error, Journal, RecordedShard, Result, Shard, Value, settle_kernels, visible};
+use super::{Callback, Digest, Division, Error, Journal, RecordedShard, Result, Shard, Value, settle_kernels, visible};
 
 /// A long call under way; the progress line ends when this is dropped.
 pub struct Task<'a> {
@@ -68,6 +68,8 @@ pub(super) struct Traces {
     pub written: Vec<[String; 2]>,
     /// What `seed` was called with.
     pub seed: Option<u64>,
+    /// Whether closures changed variables of the script.
+    pub changed: bool,
 }
 
 /// What every call gets beside its arguments.
@@ -184,6 +186,14 @@ impl Cx {
 
     pub fn activity(&self) -> Activity {
         self.watch.activity.clone()
+    }
+
+    /// Writes down which files were read, before anything that follows from them is.
+    pub(super) fn tell_inputs(&self) -> Result<()> {
+        match &self.record {
+            Some(record) if self.watch.read.take() => record.write_manifest(self),
+            _ => Ok(()),
+        }
     }
 
     /// A line for the person who watches, which is kept nowhere.
@@ -401,6 +411,7 @@ impl Cx {
             warnings,
             written: self.workspace.wrote.take(),
             seed: self.streams.seeded.take(),
+            changed: Callback::take_change(),
         }
     }
 
@@ -417,6 +428,12 @@ impl Cx {
             self.print(text);
         }
         traces.warnings.into_iter().for_each(|warning| self.warn(warning));
+        if traces.changed {
+            self.warn(
+                "closures of a call that an earlier process or a shard made change variables of the script: these hold what this process made of \
+                 them, and results that follow from them are other than those of a run in one go",
+            );
+        }
         self.take_traces();
         Ok(())
     }
@@ -480,6 +497,14 @@ impl Cx {
         self.workspace.write_with(target, fill, (self.is_noted(), self.record.is_some()))
     }
 
+    /// Counts a file as written that holds what would be written already.
+    pub fn note_unchanged(&self, target: &Path) -> Result<()> {
+        if self.is_noted() || self.record.is_some() {
+            self.workspace.note(target, Digest::of_file(target)?, self.is_noted());
+        }
+        Ok(())
+    }
+
     pub fn data_folder(&self) -> Option<&Path> {
         self.workspace.data_folder.as_deref()
     }
@@ -511,7 +536,14 @@ impl Cx {
     }
 
     fn input_from(&self, kind: &'static str, name: &str, digest: Digest, path: Option<PathBuf>) {
+        if path.is_some()
+            && let Some(journal) = self.journal()
+        {
+            journal.note_read(kind, digest);
+        }
+        let read = path.is_some();
         if self.origins.add_input(Input { kind, name: name.into(), digest }, path) {
+            self.watch.read.set(self.watch.read.get() || read);
             self.tell_news();
         }
     }

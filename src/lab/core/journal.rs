@@ -9,7 +9,7 @@
 //! was recorded, taking each record in place of the work; then the work itself, `append` once per batch.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -52,6 +52,8 @@ pub struct Journal {
     counts: RefCell<HashMap<Digest, u64>>,
     /// Whether a call is under way: those that its closures make are part of it.
     busy: Cell<bool>,
+    /// Files that the script read, but in closures, which may know of them.
+    read: RefCell<BTreeSet<[u8; 32]>>,
     /// All calls so far: what closures may have got from them.
     trail: Cell<u64>,
 }
@@ -66,6 +68,7 @@ impl Journal {
             present: RefCell::default(),
             counts: RefCell::default(),
             busy: Cell::new(false),
+            read: RefCell::default(),
             trail: Cell::new(0),
         }
     }
@@ -107,6 +110,13 @@ impl Journal {
     /// What a power cut took of it, if anything.
     pub(super) fn lost(&self) -> Option<&str> {
         self.disk.as_ref()?.lost()
+    }
+
+    /// Notes what a script read, from which closures answer. What these read themselves is not read again where their answers are kept.
+    pub(super) fn note_read(&self, kind: &str, digest: Digest) {
+        if !self.busy.get() {
+            self.read.borrow_mut().insert(Digest::of_parts(&[kind.as_bytes(), &digest.0]).0);
+        }
     }
 
     /// Where it lies on a disk, if it does.
@@ -179,7 +189,10 @@ impl Cx {
             return call;
         }
         let opaque = match opaque {
-            true => Digest::of_parts(&[&self.script().0, &journal.trail.get().to_le_bytes()]),
+            true => {
+                let read = journal.read.borrow().iter().flatten().copied().collect::<Vec<u8>>();
+                Digest::of_parts(&[&self.script().0, &journal.trail.get().to_le_bytes(), &read])
+            }
             false => Digest::of(&[]),
         };
         let plan = Digest::of_parts(&[&[name.as_bytes(), &opaque.0], depends].concat());
@@ -276,7 +289,9 @@ impl LongCall<'_> {
             bytes.extend(call.0);
             bytes.extend(count.to_le_bytes());
         }
-        for text in [traces.printed, traces.warnings.join("\0"), traces.written.as_flattened().join("\0"), seed] {
+        let changed = if traces.changed { "changed" } else { "" }.to_string();
+        let (warnings, written) = (traces.warnings.join("\0"), traces.written.as_flattened().join("\0"));
+        for text in [traces.printed, warnings, written, seed, changed] {
             bytes.extend((text.len() as u32).to_le_bytes());
             bytes.extend(text.as_bytes());
         }
@@ -286,7 +301,10 @@ impl LongCall<'_> {
                 journal.keep(self.key, |past| past.records.push(KeptRecord::InMemory(bytes)));
                 Ok(())
             }
-            Some(disk) => disk.append(self.key, &bytes),
+            Some(disk) => {
+                self.cx.tell_inputs()?;
+                disk.append(self.key, &bytes)
+            }
         }
     }
 
@@ -365,13 +383,13 @@ fn traces_and_done(bytes: &[u8]) -> Option<(Traces, &[u8])> {
     let (draws, rest) = rest.split_at_checked(number(count)?.checked_mul(DRAW)?)?;
     let mut rest = rest;
     let mut texts = Vec::new();
-    for _ in 0..4 {
+    for _ in 0..5 {
         let (length, after) = rest.split_at_checked(4)?;
         let (words, after) = after.split_at_checked(number(length)?)?;
         texts.push(text(words)?);
         rest = after;
     }
-    let [printed, warnings, written, seed] = &texts[..] else { return None };
+    let [printed, warnings, written, seed, changed] = &texts[..] else { return None };
     let list =
         |text: &str| -> Vec<String> { text.split('\0').filter(|part| !part.is_empty()).map(str::to_string).collect() };
     let draws = draws.chunks_exact(DRAW).map(|draw| {
@@ -385,6 +403,7 @@ fn traces_and_done(bytes: &[u8]) -> Option<(Traces, &[u8])> {
         warnings: list(warnings),
         written: list(written).chunks_exact(2).map(|pair| [pair[0].clone(), pair[1].clone()]).collect(),
         seed: seed.parse().ok(),
+        changed: !changed.is_empty(),
     };
     Some((traces, rest))
 }

@@ -29,10 +29,13 @@ fn built() -> Build {
 pub const LIBTORCH: &str = "2.11.0";
 
 /// What decides which of several routes numbers take, where it is set.
-const VARIABLES: [&str; 11] = [
+const VARIABLES: [&str; 13] = [
     "ATEN_CPU_CAPABILITY",
     "ONEDNN_MAX_CPU_ISA",
     "ONEDNN_DEFAULT_FPMATH_MODE",
+    // As it was called before, and is heard still.
+    "DNNL_MAX_CPU_ISA",
+    "DNNL_DEFAULT_FPMATH_MODE",
     "MKL_CBWR",
     "MKL_ENABLE_INSTRUCTIONS",
     "MKL_NUM_THREADS",

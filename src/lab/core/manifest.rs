@@ -58,7 +58,7 @@ pub struct Manifest {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) kept: BTreeMap<String, String>,
     #[serde(default)]
-    pub(super) warnings: Vec<String>,
+    pub warnings: Vec<String>,
     pub(super) started_unix: u64,
     /// How often.
     #[serde(default)]
@@ -124,12 +124,42 @@ impl InputSeen {
     }
 }
 
+impl InputSeen {
+    /// Its kind and name, and its hash.
+    fn identity(&self) -> (String, String) {
+        (format!("{} {}", self.kind, self.name), self.hash.clone())
+    }
+}
+
 fn arguments<'de, D: Deserializer<'de>>(told: D) -> std::result::Result<BTreeMap<String, String>, D::Error> {
     let argument = |(name, value): (String, Json)| match value {
         Json::String(text) => Ok((name, text)),
         _ => Err(D::Error::custom(format!("its argument {name} is no string"))),
     };
     Map::deserialize(told)?.into_iter().map(argument).collect()
+}
+
+/// Hashes of inputs by their kinds and names.
+fn hashes(inputs: impl Iterator<Item = (String, String)>) -> BTreeMap<String, BTreeSet<String>> {
+    let mut hashes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (what, hash) in inputs {
+        hashes.entry(what).or_default().insert(hash);
+    }
+    hashes
+}
+
+/// What has hashes on both sides that the other has not: a closure may have read some in one process alone.
+fn others(
+    ours: &BTreeMap<String, BTreeSet<String>>,
+    theirs: &BTreeMap<String, BTreeSet<String>>,
+) -> Vec<(String, String, String)> {
+    let short = |hash: &String| hash.get(..12).unwrap_or(hash).to_string();
+    let list = |hashes: &BTreeSet<String>| hashes.iter().map(short).collect::<Vec<_>>().join(", ");
+    let other = |(what, ours): (&String, &BTreeSet<String>)| {
+        let theirs = theirs.get(what).filter(|theirs| !ours.is_subset(theirs) && !theirs.is_subset(ours))?;
+        Some((what.clone(), list(ours), list(theirs)))
+    };
+    ours.iter().filter_map(other).collect()
 }
 
 /// Whether no run was begun in a folder so far: a kill before the manifest is written leaves no more than that.
@@ -274,12 +304,27 @@ impl Manifest {
         let argument = |of: &Self, name: &str| of.arguments.get(name).cloned().unwrap_or("left out".into());
         let names: BTreeSet<&String> = self.arguments.keys().chain(other.arguments.keys()).collect();
         names.into_iter().for_each(|name| see(format!("--{name}"), &argument(self, name), &argument(other, name)));
+        let read =
+            |of: &Self| hashes(of.inputs.iter().filter(|input| input.path.is_some()).map(InputSeen::identity));
+        others(&read(self), &read(other)).into_iter().for_each(|(what, ours, theirs)| see(what, &ours, &theirs));
         see("--seed".into(), &self.begun.seed.to_string(), &other.begun.seed.to_string());
         for name in ["viva", "libtorch", "revision"] {
             let what = if name == "revision" { "the revision of viva" } else { name };
             see(what.into(), &self.versions[name].to_string(), &other.versions[name].to_string());
         }
         told
+    }
+
+    /// What a run came from that has the same name here and another hash, in words.
+    pub fn other_hashes(&self, cx: &Cx) -> Vec<String> {
+        let there = hashes(self.inputs.iter().map(InputSeen::identity));
+        // What was read from files is told by their places.
+        let inputs = cx.inputs();
+        let made = inputs.iter().filter(|(_, path)| path.is_none());
+        let names: BTreeSet<String> = made.map(|(input, _)| format!("{} {}", input.kind, input.name)).collect();
+        let here = hashes(inputs.keys().map(|input| (format!("{} {}", input.kind, input.name), input.digest.hex())));
+        let others = others(&there, &here).into_iter().filter(|(what, ..)| names.contains(what));
+        others.map(|(what, there, here)| format!("{what} has hash {there} there, {here} here")).collect()
     }
 
     /// What leads two machines to other last digits, in words.

@@ -65,11 +65,13 @@ pub(super) struct Watch {
     pub tallies: RefCell<Tallies>,
     /// Whether there are inputs or warnings that the manifest does not have.
     pub news: Cell<bool>,
+    /// Whether files were read since the manifest was written.
+    pub read: Cell<bool>,
 }
 
 impl Watch {
     pub fn new(progress: Box<dyn Progress>) -> Self {
-        Self { progress, activity: Activity::default(), tallies: RefCell::default(), news: Cell::default() }
+        Self { progress, activity: Activity::default(), tallies: RefCell::default(), news: Cell::default(), read: Cell::default() }
     }
 
     pub fn begin(&self, label: &str, total: Option<u64>) {

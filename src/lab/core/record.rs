@@ -489,7 +489,7 @@ impl Record {
         self.manifest.borrow().state == "running"
     }
 
-    fn write_manifest(&self, cx: &Cx) -> Result<()> {
+    pub(super) fn write_manifest(&self, cx: &Cx) -> Result<()> {
         let files = self.files(cx);
         let mut manifest = self.manifest.borrow_mut();
         manifest.inputs = InputSeen::all(cx);

@@ -1,6 +1,7 @@
 //! What primitives take and give: a small dynamic value that knows nothing of the scripting language.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
@@ -23,6 +24,20 @@ impl Callback {
     pub fn call(&self, arguments: &[Value]) -> Result<Value> {
         (self.0)(arguments)
     }
+
+    /// Notes that a closure changed variables of the script that are not its own: a call that is not made again leaves them as they are.
+    pub fn note_change() {
+        CHANGED.set(true);
+    }
+
+    /// Whether one did since this was asked last.
+    pub(super) fn take_change() -> bool {
+        CHANGED.take()
+    }
+}
+
+thread_local! {
+    static CHANGED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What primitives take and give.

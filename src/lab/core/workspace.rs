@@ -99,7 +99,14 @@ impl Workspace {
                 told.then(|| Digest::of_file(target)).transpose()?
             }
         };
-        let Some(digest) = digest.filter(|_| told) else { return Ok(()) };
+        if let Some(digest) = digest.filter(|_| told) {
+            self.note(target, digest, noted);
+        }
+        Ok(())
+    }
+
+    /// Counts a file as written by this process.
+    pub fn note(&self, target: &Path, digest: Digest, noted: bool) {
         self.repeated.borrow_mut().remove(target);
         self.written.borrow_mut().insert(target.to_path_buf(), digest);
         if noted {
@@ -109,7 +116,6 @@ impl Workspace {
             let name = below.unwrap_or_else(|| target.to_path_buf()).display().to_string();
             self.wrote.borrow_mut().push([name, digest.hex()]);
         }
-        Ok(())
     }
 }
 

@@ -553,14 +553,16 @@ impl PeopleTask {
         for (name, png) in &maker.album.0 {
             cx.check()?;
             let path = cx.writable(&format!("{folder}/{PICTURES}/{name}.png"))?;
-            if !read(&path, LARGEST_PICTURE).is_ok_and(|kept| kept == *png) {
-                cx.write_with(&path, |place| std::fs::write(place, png).map_err(|e| Error::file(place, e)))?;
+            match read(&path, LARGEST_PICTURE).is_ok_and(|kept| kept == *png) {
+                true => cx.note_unchanged(&path)?,
+                false => cx.write_with(&path, |place| std::fs::write(place, png).map_err(|e| Error::file(place, e)))?,
             }
             progress.advance(1);
         }
         // Last, so that a folder with it is whole.
-        if !as_it_was {
-            cx.write_with(&target, |place| std::fs::write(place, &sealed).map_err(|e| Error::file(place, e)))?;
+        match as_it_was {
+            true => cx.note_unchanged(&target)?,
+            false => cx.write_with(&target, |place| std::fs::write(place, &sealed).map_err(|e| Error::file(place, e)))?,
         }
         Self::open(cx, &home)
     }
