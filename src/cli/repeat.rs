@@ -174,9 +174,10 @@ impl Repeat {
             Some(_) => comparison::words_of(text).collect::<Vec<_>>().join(" "),
         };
         let known: BTreeSet<String> = self.begun.warnings.iter().map(|warning| said(warning)).collect();
-        let missing = cx.warnings().into_iter().filter(|warning| {
-            !OF_HERE.iter().any(|words| warning.contains(words)) && !known.contains(&said(warning))
-        });
+        let missing = cx
+            .warnings()
+            .into_iter()
+            .filter(|warning| !OF_HERE.iter().any(|words| warning.contains(words)) && !known.contains(&said(warning)));
         let mut untold: Vec<String> = missing.map(|warning| format!("without the warning {warning:?}")).collect();
         // Weights that were trained with another rounding have another hash.
         if rounding.is_none() {

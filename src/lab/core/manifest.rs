@@ -304,8 +304,7 @@ impl Manifest {
         let argument = |of: &Self, name: &str| of.arguments.get(name).cloned().unwrap_or("left out".into());
         let names: BTreeSet<&String> = self.arguments.keys().chain(other.arguments.keys()).collect();
         names.into_iter().for_each(|name| see(format!("--{name}"), &argument(self, name), &argument(other, name)));
-        let read =
-            |of: &Self| hashes(of.inputs.iter().filter(|input| input.path.is_some()).map(InputSeen::identity));
+        let read = |of: &Self| hashes(of.inputs.iter().filter(|input| input.path.is_some()).map(InputSeen::identity));
         others(&read(self), &read(other)).into_iter().for_each(|(what, ours, theirs)| see(what, &ours, &theirs));
         see("--seed".into(), &self.begun.seed.to_string(), &other.begun.seed.to_string());
         for name in ["viva", "libtorch", "revision"] {

@@ -71,7 +71,13 @@ pub(super) struct Watch {
 
 impl Watch {
     pub fn new(progress: Box<dyn Progress>) -> Self {
-        Self { progress, activity: Activity::default(), tallies: RefCell::default(), news: Cell::default(), read: Cell::default() }
+        Self {
+            progress,
+            activity: Activity::default(),
+            tallies: RefCell::default(),
+            news: Cell::default(),
+            read: Cell::default(),
+        }
     }
 
     pub fn begin(&self, label: &str, total: Option<u64>) {

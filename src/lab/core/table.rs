@@ -62,10 +62,27 @@ const NAME: usize = 24;
 /// What stands in this column is never cut off.
 const CAUTIONS: &str = "cautions";
 
+/// What a cell's results say of themselves.
+fn add_cautions(cell: &Value, depth: usize, found: &mut Vec<String>) {
+    match cell {
+        Value::Object(object) => {
+            let Ok(Some(Value::Array(cautions))) = object.field(CAUTIONS) else { return };
+            for caution in cautions.iter().map(Value::summary) {
+                if !found.contains(&caution) {
+                    found.push(caution);
+                }
+            }
+        }
+        Value::Array(values) if depth < 3 => values.iter().for_each(|value| add_cautions(value, depth + 1, found)),
+        Value::Map(map) if depth < 3 => map.values().for_each(|value| add_cautions(value, depth + 1, found)),
+        _ => {}
+    }
+}
+
 /// A line for each caution of a column, and of how many rows it is where it is not of all.
 fn said(values: &[Value]) -> Vec<String> {
     /// More are of rows that have one each.
-    const MOST: usize = 8;
+    const MOST: usize = 20;
     let mut all: Vec<(String, usize)> = vec![];
     for value in values {
         let of_row = match value {
@@ -145,11 +162,14 @@ impl Table {
         let places: Vec<usize> = shown.iter().map(|&row| place(row)).collect();
         let mut order: Vec<usize> = (0..self.columns.len()).collect();
         let mut rendered = self.rendered(&order, &places, width, false);
-        let fits = rendered.iter().map(|(_, wide, _)| wide + 2).sum::<usize>() <= width + 2;
+        let whole = rendered.iter().all(|(cells, ..)| !cells.iter().any(|cell| cell.ends_with('…')));
+        let fits = whole && rendered.iter().map(|(_, wide, _)| wide + 2).sum::<usize>() <= width + 2;
         if self.sorted && !fits {
             // What rows are of first, since not all is shown.
             order.retain(|&column| !self.is_end(&self.columns[column].0));
-            order.sort_by_key(|&column| (self.columns[column].0 == CAUTIONS, !self.tells_apart(column)));
+            order.sort_by_key(|&column| {
+                (self.columns[column].0 == CAUTIONS, !self.tells_apart(column), self.holds_others(column))
+            });
             rendered = self.rendered(&order, &places, width, true);
         }
         let names: Vec<&str> = rendered.iter().map(|(cells, ..)| cells[0].as_str()).collect();
@@ -190,6 +210,21 @@ impl Table {
         if let Some(at) = cautions {
             lines.extend(self.columns.get(order[at]).map(|(_, values)| said(values)).unwrap_or_default());
         }
+        // What results in cells say of themselves, where a cell is too narrow for it.
+        let of_row = |row: usize| {
+            let mut found = vec![];
+            self.columns
+                .iter()
+                .filter_map(|(_, values)| values.get(row))
+                .for_each(|cell| add_cautions(cell, 0, &mut found));
+            Value::Array(found.into_iter().map(Value::Str).collect())
+        };
+        let of_rows: Vec<Value> = (0..self.len()).map(of_row).collect();
+        let in_full = |line: &String| {
+            let caution = line.split_once(": ").map_or("", |(_, caution)| caution);
+            gap.is_none() && rendered[..kept].iter().any(|(cells, ..)| cells.iter().any(|cell| cell.contains(caution)))
+        };
+        lines.extend(said(&of_rows).into_iter().filter(|line| !in_full(line)));
         let text = lines.join("\n");
         SHOWN.with_borrow_mut(|tables| {
             let Some(tables) = tables else { return };
@@ -267,6 +302,14 @@ impl Table {
             _ => texts[row].clone(),
         };
         (0..rows.len()).map(cell).collect()
+    }
+
+    /// Whether a column holds more than numbers and words, of which a cell shows the beginning.
+    fn holds_others(&self, column: usize) -> bool {
+        let plain = |cell: &Value| {
+            matches!(cell, Value::Unit | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_))
+        };
+        !self.columns[column].1.iter().all(plain)
     }
 
     /// Whether a column holds short texts alone.
@@ -431,6 +474,7 @@ fn column(values: &[&Value], widest: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::Object;
 
     #[test]
     fn tables_align_elide_and_name_what_does_not_fit() {
@@ -487,6 +531,37 @@ mod tests {
             .column("n", (0..rows as i64).map(Value::Int).collect())
             .column("cautions", (0..rows).map(said).collect());
         assert!(table.text(80, 10).ends_with("\ncaution of 1 of 100 rows: no gradient"), "{}", table.text(80, 10));
+    }
+
+    /// A result with something to be known.
+    struct Doubted;
+
+    impl Object for Doubted {
+        fn kind(&self) -> &'static str {
+            "Doubted"
+        }
+
+        fn summary(&self) -> String {
+            "a curve of a model; caution: too few images".into()
+        }
+
+        fn field(&self, name: &str) -> Result<Option<Value>> {
+            Ok((name == CAUTIONS).then(|| Value::Array(vec![Value::Str("too few images".into())])))
+        }
+    }
+
+    #[test]
+    fn cautions_of_results_in_cells_stand_below() {
+        let row = |epochs: i64, result: Value| {
+            Value::Map([("curve".to_string(), result), ("epochs".to_string(), Value::Int(epochs))].into())
+        };
+        let rows = [row(5, Value::object(Doubted)), row(20, Value::Unit)];
+        let table = Table::from_rows(&Value::Array(rows.to_vec())).expect("a table");
+        assert_eq!(
+            table.text(30, 10),
+            "epochs  curve\n     5  a curve of a model; c…\n    20\ncaution of 1 of 2 rows: too few images"
+        );
+        assert!(!table.text(80, 10).contains("caution of"), "{}", table.text(80, 10));
     }
 
     #[test]

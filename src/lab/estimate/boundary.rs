@@ -272,7 +272,7 @@ impl Object for Boundary {
     }
 
     fn details(&self, _width: usize) -> String {
-        let [model, data, space, search, objective] = &self.of;
+        let [model, data, space, search, objective] = &self.of.words;
         let mut lines = vec![
             self.sentence(),
             format!("{model} on {data}: {search} over {space}, {objective}"),

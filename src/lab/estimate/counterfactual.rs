@@ -271,7 +271,7 @@ impl Object for Counterfactuals {
     }
 
     fn details(&self, width: usize) -> String {
-        let [model, data, space, search, objective] = &self.of;
+        let [model, data, space, search, objective] = &self.of.words;
         let mean = self.found.iter().map(|change| change.distance).sum::<f64>() / self.found.len() as f64;
         let mut lines = vec![
             self.sentence(),

@@ -199,7 +199,7 @@ impl Object for LevelSet {
     }
 
     fn details(&self, width: usize) -> String {
-        let [model, data, space, search, objective] = &self.of;
+        let [model, data, space, search, objective] = &self.of.words;
         let mut lines = vec![
             self.sentence(),
             format!("{model} on {data}: {search} over {space}, {objective}"),

@@ -179,7 +179,7 @@ impl Object for Sensitivity {
     }
 
     fn details(&self, width: usize) -> String {
-        let [model, data, space, search, objective] = &self.of;
+        let [model, data, space, search, objective] = &self.of.words;
         let alone: f64 = self.indices.first.iter().map(|index| index.value).sum();
         let mut lines = vec![
             format!(

@@ -571,7 +571,7 @@ impl Object for Weaknesses {
     }
 
     fn details(&self, width: usize) -> String {
-        let [model, data, space, search, objective] = &self.of;
+        let [model, data, space, search, objective] = &self.of.words;
         let mut lines: Vec<String> = match self.named().count() {
             0 => vec!["no weakness is named".into()],
             _ => self.named().map(Weakness::sentence).collect(),

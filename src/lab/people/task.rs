@@ -562,7 +562,9 @@ impl PeopleTask {
         // Last, so that a folder with it is whole.
         match as_it_was {
             true => cx.note_unchanged(&target)?,
-            false => cx.write_with(&target, |place| std::fs::write(place, &sealed).map_err(|e| Error::file(place, e)))?,
+            false => {
+                cx.write_with(&target, |place| std::fs::write(place, &sealed).map_err(|e| Error::file(place, e)))?
+            }
         }
         Self::open(cx, &home)
     }

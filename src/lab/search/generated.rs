@@ -68,7 +68,8 @@ pub struct GeneratedTests {
     pub kept: Option<KeptLabels>,
     /// Whether the search began at what was drawn and looked on from there: shares are then of starts that became tests.
     searched: bool,
-    of: [String; 2],
+    /// The generator and the model, by name and digest.
+    of: [(String, Digest); 2],
     cautions: Cautions,
     digest: Digest,
 }
@@ -193,7 +194,7 @@ impl FoundTests {
         images.record(cx);
         model.probe_on(cx, &images)?;
         let digest = Digest::of_parts(&[&images.digest().0, &model.digest().0, &generator.digest().0]);
-        let of = [generator.name.clone(), model.name.clone()];
+        let of = [(generator.name.clone(), generator.digest()), (model.name.clone(), model.digest())];
         let mut cautions = model.cautions();
         cautions.extend(&generator.cautions());
         cautions.extend(&images.noticed());
@@ -364,8 +365,8 @@ impl Object for GeneratedTests {
         };
         format!(
             "{} from {}: {share}{}{never}{}",
-            counted(tests, &self.of[1], self.kept.as_ref()),
-            self.of[0],
+            counted(tests, &self.of[1].0, self.kept.as_ref()),
+            self.of[0].0,
             kept_words(self.kept.as_ref()),
             self.cautions().ending()
         )
@@ -450,8 +451,11 @@ impl Object for GeneratedTests {
         json!({
             self.share_name(): self.share().json(),
             "label_kept": kept_json(self.kept.as_ref()),
-            "generator": self.of[0],
-            "model": self.of[1],
+            "generator": self.of[0].0,
+            "generator_hash": self.of[0].1.hex(),
+            "model": self.of[1].0,
+            "model_hash": self.of[1].1.hex(),
+            "version": env!("CARGO_PKG_VERSION"),
             "target": self.target,
             "labels": per_label,
             "intended": self.images.labels(),

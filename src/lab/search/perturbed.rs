@@ -67,7 +67,8 @@ pub struct PerturbedTests {
     pub rejected: usize,
     /// Which tests the oracle still reads as they were drawn, if there is one.
     pub kept: Option<KeptLabels>,
-    of: [String; 2],
+    /// The generator and the model, by name and digest.
+    of: [(String, Digest); 2],
     /// What the answers to all that was drawn say against the classifier.
     doubt: Option<String>,
     /// What is to be said of seeds that are copies of others.
@@ -116,7 +117,7 @@ pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Pert
     }
     debug_assert_eq!(n, transcript.len());
     let Chosen { seeds, places, drawn, misread, rejected, doubt, .. } = chosen;
-    let of = [generator.name.clone(), model.name.clone()];
+    let of = [(generator.name.clone(), generator.digest()), (model.name.clone(), model.digest())];
     Ok(PerturbedTests { transcript, seeds, places, images, drawn, misread, rejected, kept, of, doubt, repeated })
 }
 
@@ -238,9 +239,9 @@ impl Object for PerturbedTests {
         let tests = self.images.as_ref().map_or(0, Dataset::len);
         format!(
             "{} from {} seeds of {}: share {}{}; {} drawn, {} misread, {} rejected{}",
-            counted(tests, &self.of[1], self.kept.as_ref()),
+            counted(tests, &self.of[1].0, self.kept.as_ref()),
             self.transcript.len(),
-            self.of[0],
+            self.of[0].0,
             self.share().words(),
             kept_words(self.kept.as_ref()),
             self.drawn,
@@ -327,7 +328,7 @@ impl Object for PerturbedTests {
     fn json(&self) -> serde_json::Value {
         let share = self.share();
         json!({
-            "generator": self.of[0], "model": self.of[1], "drawn": self.drawn, "misread": self.misread,
+            "generator": self.of[0].0, "generator_hash": self.of[0].1.hex(), "model": self.of[1].0, "model_hash": self.of[1].1.hex(), "drawn": self.drawn, "misread": self.misread,
             "rejected": self.rejected, "share": share.value, "share_lo": share.lo, "share_hi": share.hi,
             "label_kept": kept_json(self.kept.as_ref()), "cautions": self.cautions().json(), "transcript": self.transcript.json(),
         })

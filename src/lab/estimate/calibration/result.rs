@@ -1,7 +1,7 @@
 //! A calibration as a value: its line, its long form, JSON, CSV, and what must be said of several side by side.
 
 use super::super::population::Population;
-use super::super::subject::{named, subject};
+use super::super::subject::{Subject, named, subject};
 use super::{SCORES, Settings};
 use crate::core::{Cautions, Digest, Object, Result, Table, Value, json_of_fields, number, significant};
 use crate::maths::calibration::{Bin, Binning, KnownError};
@@ -19,7 +19,7 @@ pub struct Calibration {
     pub cautions: Cautions,
     population: Population,
     /// Model, data, space, search and objective, for those who read the results later.
-    of: [String; 5],
+    of: Subject,
     /// The level or step that the rows have in common, in words.
     at: String,
     digest: Digest,

@@ -16,7 +16,7 @@ pub use summary::Summary;
 use std::collections::BTreeMap;
 
 use super::population::{Population, left_out};
-use super::subject::{named, subject};
+use super::subject::{Subject, named, subject};
 use crate::core::{
     Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, json_of_fields, number, significant,
 };
@@ -104,7 +104,7 @@ pub struct Curve {
     /// Which images, with which labels.
     pub population: Population,
     /// Model, data, space, search and objective, for those who read the results later.
-    of: [String; 5],
+    of: Subject,
     /// Whether only closures know what the fault is.
     closures: bool,
     /// The rows of every point, for those who compare curves image by image.

@@ -102,7 +102,7 @@ fn half(places: &[(f64, &CurvePoint)], height: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{CurveAxis, Interval, Population, Settings};
+    use super::super::{CurveAxis, Interval, Population, Settings, Subject};
     use super::*;
     use crate::core::{Cautions, Digest};
     use crate::maths::information::Estimator;
@@ -134,7 +134,7 @@ mod tests {
             estimator: "plug-in",
             cautions: Cautions::default(),
             population: Population::none(),
-            of: Default::default(),
+            of: Subject::of_nothing(),
             closures: false,
             samples: vec![],
             digest: Digest::of(b""),

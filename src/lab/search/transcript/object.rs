@@ -188,7 +188,7 @@ impl Object for Transcript {
         });
         let mut all = json!({
             "model": of.model.0, "model_hash": of.model.1.hex(), "data": of.data.json(), "space": of.space,
-            "search": of.search, "objective": of.objective.describe(), "seed": of.seed as i64, "examined": of.rows,
+            "search": of.search, "objective": of.objective.describe(), "seed": of.seed as i64, "version": env!("CARGO_PKG_VERSION"), "examined": of.rows,
             "success_rate": Value::Float(self.success_rate()).json(), "cautions": of.cautions.json(), "rows": rows.collect::<Vec<_>>(),
         });
         if let Some(guarded) = &of.guarded {

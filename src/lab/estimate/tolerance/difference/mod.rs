@@ -42,7 +42,8 @@ pub struct Difference {
     resampling: Resampling,
     /// What both are of: the models, the data, spaces, searches.
     names: [String; 2],
-    data: String,
+    model_hashes: [Digest; 2],
+    data: (String, Digest),
     digest: Digest,
 }
 
@@ -229,7 +230,8 @@ pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling
             true => ["first".into(), "second".into()],
             false => [first.of[0].clone(), second.of[0].clone()],
         },
-        data: first.of[1].clone(),
+        model_hashes: [first.of.model_hash, second.of.model_hash],
+        data: (first.of[1].clone(), first.of.data_hash),
         digest: Digest::of_parts(&[&first.digest().0, &second.digest().0, format!("{resampling:?}").as_bytes()]),
         at,
     })
@@ -401,7 +403,7 @@ mod tests {
             estimator: "",
             cautions: Cautions::default(),
             population: Population::none(),
-            of: Default::default(),
+            of: crate::estimate::subject::Subject::of_nothing(),
             closures: false,
             samples: vec![ResampledRows::of_answers(rows.to_vec())],
             digest: Digest::of(b""),

@@ -139,7 +139,15 @@ impl Object for Difference {
 
     fn json(&self) -> serde_json::Value {
         let [first, second] = &self.names;
-        json_of_fields(self, [("first", json!(first)), ("second", json!(second)), ("data", json!(self.data))])
+        let of = [
+            ("first", json!(first)),
+            ("second", json!(second)),
+            ("model_hashes", json!(self.model_hashes.map(|hash| hash.hex()))),
+            ("data", json!(self.data.0)),
+            ("data_hash", json!(self.data.1.hex())),
+            ("version", json!(env!("CARGO_PKG_VERSION"))),
+        ];
+        json_of_fields(self, of)
     }
 
     fn table(&self) -> Option<Table> {
