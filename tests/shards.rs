@@ -286,6 +286,38 @@ fn draws_of_closures_are_told_where_a_run_is_divided() {
     }
 }
 
+/// Of what a closure answers from, no identity of the model tells.
+#[test]
+fn shards_with_other_weights_behind_a_closure_are_refused() {
+    let bench = Bench::new(
+        r#"
+        let ds = data::glyphs(#{ n: 12, size: 16, seed: 1 });
+        let w = model::load("w.safetensors");
+        let asked = 0;
+        let f = model::from(|x| { asked += 1; w.logits(x) }, #{ classes: 10 });
+        let t = examine(f, ds, #{ batch: 2, space: space::rotate(30), search: search::random(#{ questions: 3 }), seed: 1 });
+        #{ asked: asked, t: t }
+        "#,
+    );
+    let made = r#"model::train(data::glyphs(#{ n: 20, size: 16, seed: 1 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: arg("s", 1) }).save("w.safetensors")"#;
+    std::fs::write(bench.at("made.rhai"), made).expect("a script");
+    for seed in [1, 2] {
+        bench.run(&format!("run made.rhai --s {seed} --out made{seed}"));
+    }
+    let place = |seed: i32| std::fs::copy(bench.at(&format!("made{seed}/w.safetensors")), bench.at("w.safetensors"));
+    for (seed, shard, out) in [(1, 1, "one"), (1, 2, "two"), (2, 2, "other")] {
+        place(seed).expect("weights");
+        bench.run(&format!("run script.rhai --threads 1 --shard {shard}/2 --out {out}"));
+    }
+    place(1).expect("weights");
+    let told = bench.refused("merge one other --out merged");
+    assert!(told.contains("are not of one run: other model w ("), "{told}");
+    bench.run("merge one two --out merged --allow-read=.");
+    // The merged run asked nothing itself.
+    let report = std::fs::read_to_string(bench.at("merged/report.md")).expect("a report");
+    assert!(report.contains("asked  0") && report.contains("change variables of the script"), "{report}");
+}
+
 #[test]
 fn what_is_not_one_run_is_refused_by_name() {
     let bench = Bench::new(
@@ -325,6 +357,8 @@ fn what_is_not_one_run_is_refused_by_name() {
     }
     // Other threads round otherwise, and are put together where that is asked for.
     bench.run("merge a1 threads --mixed --out mixed");
+    let report = std::fs::read_to_string(bench.at("mixed/report.md")).expect("a report");
+    assert!(report.contains("warning: shards ran on machines that round otherwise (threads: 1 and 2)"), "{report}");
     // A journal that ends too early.
     let journal = bench.at("a2/progress/journal");
     let bytes = std::fs::read(&journal).expect("a journal");

@@ -20,7 +20,7 @@ use crate::plot::question_sheet;
 use crate::primitives::stdlib::stdlib_text;
 use crate::sandbox::{Confinement, FLAGS, Sandbox, hold, named};
 use crate::script::arguments::{check_given, too_many, twice};
-use crate::script::{FileFinding, ScriptArgument, Session, check_files, file_of, script_arguments};
+use crate::script::{Diagnostic, FileFinding, ScriptArgument, Session, check_files, file_of, script_arguments};
 use crate::search::Transcript;
 use crate::term::{Paint, choose_device, context, stop_on_signals};
 
@@ -62,6 +62,9 @@ pub(super) fn run(options: RunOptions) -> CommandOutcome {
                     Some(repeat) => repeat.verify(&cx, &record, plan.options.json),
                     None => Ok(()),
                 };
+            }
+            Err(error) if error.is_interrupted() => {
+                (CommandFailure::Stopped(Box::new(Diagnostic::plain(&error)), leaving.signal()), "stopped".into())
             }
             Err(error) => {
                 let reason = format!("failed: {error}");
@@ -201,6 +204,15 @@ impl PlannedRun {
         }
         if let Some(begun) = &self.begun {
             warn_of_changes(begun, cx);
+        }
+        if let [(_, first), rest @ ..] = &self.options.merged[..] {
+            let rounds = rest.iter().flat_map(|(_, other)| first.rounds_otherwise_than(other)).collect::<BTreeSet<_>>();
+            if !rounds.is_empty() {
+                cx.warn(format!(
+                    "shards ran on machines that round otherwise ({}): no process alone would come to these bytes",
+                    rounds.into_iter().collect::<Vec<_>>().join("; ")
+                ));
+            }
         }
         if let Some(seed) = self.options.seed.filter(|seed| *seed != 0)
             && !cx.depends_on_seed()

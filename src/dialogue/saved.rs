@@ -88,10 +88,11 @@ pub fn script(session: &Session, lines: &[SessionLine], seed: u64, target: &Path
         body.extend(versions.functions(i));
     }
     let device = session.cx().device();
+    // Sums of as many parts.
+    let threads = tch::get_num_threads();
     let mut text = format!(
-        "// A session of viva {}, {device:?} with {} threads. `viva run` repeats it.\nseed({seed});\n",
+        "// A session of viva {}, {device:?} with {threads} threads. `viva run` repeats it.\nseed({seed});\nthreads({threads});\n",
         env!("CARGO_PKG_VERSION"),
-        tch::get_num_threads()
     );
     for part in imports.iter().map(|import| closed(import)).chain(body) {
         text += &part;

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use maud::html;
 use serde_json::Value as Json;
 
-use super::folder::RunFolder;
+use super::folder::{RunFolder, written_files};
 use super::{clean, document, figure, shortened};
+use crate::core::record::damaged_files;
 use crate::core::{Digest, Error, Result, Table, Value, cut, significant};
 use crate::plot::{Axis, Figure, Layer, Panel, ReferenceLine, Series, Spread};
 
@@ -67,7 +68,12 @@ impl RunsBeside {
         let (given, _) = differing(&manifests);
         let (results, equal) = differing(&results);
         let names = names_of(folders);
-        let cautions = cautions_of(&read.iter().map(|(_, results)| results).collect::<Vec<_>>(), &names);
+        let mut cautions = Vec::new();
+        for (folder, (name, (manifest, _))) in folders.iter().zip(names.iter().zip(&read)) {
+            cautions
+                .extend(damaged_files(&written_files(manifest), folder).into_iter().map(|told| (name.clone(), told)));
+        }
+        cautions.extend(cautions_of(&read.iter().map(|(_, results)| results).collect::<Vec<_>>(), &names));
         let (figures, apart) = figures_of(&read.iter().map(|(_, results)| results).collect::<Vec<_>>(), &names);
         Ok(Self { names, given, results, equal, cautions, figures, apart })
     }

@@ -1,8 +1,11 @@
 //! What lies in a run folder, read with bounds: whoever made it, however it ended, and however large its files are.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
 
 use super::clean;
 use crate::core::files::pointer_words;
@@ -20,6 +23,15 @@ pub struct FolderFile {
     pub bytes: u64,
     /// The JSON pointer of the result that it holds, where the run says so.
     pub of: Option<String>,
+}
+
+/// What a manifest says that its run wrote or kept, with digests.
+pub fn written_files(manifest: &Json) -> BTreeMap<String, String> {
+    let text = |of: &Json| of.as_str().map(str::to_string);
+    let files = manifest["files"].as_object().into_iter().flatten();
+    let files = files.filter_map(|(name, digest)| Some((name.clone(), text(digest)?)));
+    let modules = manifest["modules"].as_array().into_iter().flatten();
+    files.chain(modules.filter_map(|module| Some((text(&module["kept_as"])?, text(&module["sha256"])?)))).collect()
 }
 
 pub struct RunFolder {

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use serde_json::Value as Json;
 
 use super::examination::Examinations;
-use super::folder::{FolderFile, RunFolder};
+use super::folder::{FolderFile, RunFolder, written_files};
 use super::outcome::PageResults;
 use super::prose::{NO_LINKS, comment, inline};
 use super::{
@@ -87,9 +87,7 @@ pub fn report(root: &Path, own_page: &Path, every: Option<Duration>) -> Result<S
             broken_seal(&text).map(|problem| format!("{name}: {problem}"))
         })
         .collect();
-    let digest = |(name, digest): (&String, &Json)| Some((name.clone(), digest.as_str()?.to_string()));
-    let digests = known["files"].as_object().into_iter().flatten().filter_map(digest).collect();
-    damaged.extend(damaged_files(&digests, root));
+    damaged.extend(damaged_files(&written_files(known), root));
     let (drawn, undrawn) = draw(&figures, &met);
     problems.extend(undrawn);
     problems.extend(examinations.problems.iter().cloned());

@@ -475,6 +475,13 @@ pub(super) fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> (Engine
             false => Ok(()),
         }
     };
+    let watch = cx.clone();
+    engine.register_fn("timestamp", move || {
+        if watch.is_resumed() {
+            watch.warn("timestamp() knows of this process alone, not of those before the run was interrupted");
+        }
+        std::time::Instant::now()
+    });
     let wait_whole = wait.clone();
     engine.register_fn("sleep", move |seconds: i64| wait_whole(seconds as f64));
     engine.register_fn("sleep", wait);

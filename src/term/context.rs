@@ -17,9 +17,11 @@ pub fn start() {
     tune_allocator();
     // `viva ... | head` ends quietly when its reader does, as other commands do.
     #[cfg(unix)]
-    // SAFETY: resets one signal to its default before any thread is started.
+    // SAFETY: sets what two signals do before any thread is started.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        // A file that may grow no further is told as a disk that is full.
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
     #[cfg(unix)]
     last_words::prepare();

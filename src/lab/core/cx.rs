@@ -184,6 +184,11 @@ impl Cx {
         self.record = Some(record);
     }
 
+    /// Whether it goes on with what an earlier process began.
+    pub fn is_resumed(&self) -> bool {
+        self.record.as_ref().is_some_and(|record| record.is_resumed())
+    }
+
     pub fn activity(&self) -> Activity {
         self.watch.activity.clone()
     }

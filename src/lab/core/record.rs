@@ -269,6 +269,10 @@ impl Record {
         Ok(true)
     }
 
+    pub(super) fn is_resumed(&self) -> bool {
+        self.manifest.borrow().resumed > 0
+    }
+
     /// Adds what was printed to the file of it, which a kill leaves as it is.
     pub(super) fn print(&self, text: &str) {
         let mut file = self.printed.borrow_mut();

@@ -22,5 +22,11 @@ pub static GIVEN_PREDICTION: Primitive = Primitive {
                tolerance::given_prediction(c, 1).shape",
         result: "[10, 10]",
     }],
-    run: |_, args| Ok(Value::tensor(args.object::<Curve>("curve").given_prediction(args.float("at"))?)),
+    run: |cx, args| {
+        let curve = args.object::<Curve>("curve");
+        let shares = curve.given_prediction(args.float("at"))?;
+        // A tensor has no cautions of its own.
+        curve.cautions.iter().for_each(|caution| cx.warn(format!("tolerance::given_prediction: {caution}")));
+        Ok(Value::tensor(shares))
+    },
 };
