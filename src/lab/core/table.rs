@@ -211,15 +211,15 @@ impl Table {
             lines.extend(self.columns.get(order[at]).map(|(_, values)| said(values)).unwrap_or_default());
         }
         // What results in cells say of themselves, where a cell is too narrow for it.
+        let may = |value: &Value| matches!(value, Value::Object(_) | Value::Array(_) | Value::Map(_));
+        let results = |(name, values): &&(String, Vec<Value>)| name != CAUTIONS && values.iter().any(may);
+        let results: Vec<&Vec<Value>> = self.columns.iter().filter(results).map(|(_, values)| values).collect();
         let of_row = |row: usize| {
             let mut found = vec![];
-            self.columns
-                .iter()
-                .filter_map(|(_, values)| values.get(row))
-                .for_each(|cell| add_cautions(cell, 0, &mut found));
+            results.iter().filter_map(|values| values.get(row)).for_each(|cell| add_cautions(cell, 0, &mut found));
             Value::Array(found.into_iter().map(Value::Str).collect())
         };
-        let of_rows: Vec<Value> = (0..self.len()).map(of_row).collect();
+        let of_rows: Vec<Value> = if results.is_empty() { vec![] } else { (0..self.len()).map(of_row).collect() };
         let in_full = |line: &String| {
             let caution = line.split_once(": ").map_or("", |(_, caution)| caution);
             gap.is_none() && rendered[..kept].iter().any(|(cells, ..)| cells.iter().any(|cell| cell.contains(caution)))
