@@ -41,6 +41,7 @@ fn stripes(n: usize) -> Result<Dataset> {
 
 fn settings(layers: impl IntoIterator<Item = Layer>) -> Settings {
     Settings {
+        name: "trained".into(),
         layers: Layer::sequence(layers),
         epochs: 6,
         batch: 16,

@@ -168,6 +168,10 @@ impl Differences {
             self.hashes += 1;
             return;
         }
+        // What versions there are is told beside the results.
+        if b == env!("CARGO_PKG_VERSION") && place.rsplit('.').next() == Some("version") {
+            return;
+        }
         self.add(place, format!("{:?} there, {:?} here", short(a), short(b)));
     }
 
@@ -325,7 +329,8 @@ fn of_csv(a: &[u8], b: &[u8], rounding: Option<Rounding>) -> Option<Comparison> 
 fn of_report(a: &[u8], b: &[u8], rounding: Option<Rounding>) -> Comparison {
     let said = |bytes: &[u8]| -> String {
         let text = String::from_utf8_lossy(bytes);
-        text.lines().skip(1).filter(|line| !line.starts_with("warning: ")).map(|line| format!("{line}\n")).collect()
+        let own = |line: &&str| !line.is_empty() && !line.starts_with("warning: ");
+        text.lines().skip(1).filter(own).map(|line| format!("{line}\n")).collect()
     };
     let (a, b) = (said(a), said(b));
     if a == b {

@@ -167,8 +167,13 @@ impl Repeat {
     /// What the repetition says of itself and of what it came from, and the run does not.
     fn untold(&self, cx: &Cx, rounding: Option<Rounding>) -> Vec<String> {
         // What is so here need not have been so there.
-        const OF_HERE: [&str; 4] =
-            ["out of memory", "this machine", "can't be caught", "not what the repeated run read"];
+        const OF_HERE: [&str; 5] = [
+            "out of memory",
+            "batches are smaller",
+            "this machine",
+            "can't be caught",
+            "not what the repeated run read",
+        ];
         let said = |text: &str| match rounding {
             None => text.to_string(),
             Some(_) => comparison::words_of(text).collect::<Vec<_>>().join(" "),

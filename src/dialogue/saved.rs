@@ -24,8 +24,13 @@ pub struct SessionLine {
     pub altered: Vec<String>,
 }
 
-/// The script, and what its writer should know.
-pub fn script(session: &Session, lines: &[SessionLine], seed: u64, target: &Path) -> Result<(String, Vec<String>)> {
+/// The script, which begins with the seed and the threads that the session began with, and what its writer should know.
+pub fn script(
+    session: &Session,
+    lines: &[SessionLine],
+    (seed, threads): (u64, i32),
+    target: &Path,
+) -> Result<(String, Vec<String>)> {
     let mut warnings = Vec::new();
     if lines.iter().any(|line| line.moved) {
         warnings.push(
@@ -88,8 +93,6 @@ pub fn script(session: &Session, lines: &[SessionLine], seed: u64, target: &Path
         body.extend(versions.functions(i));
     }
     let device = session.cx().device();
-    // Sums of as many parts.
-    let threads = tch::get_num_threads();
     let mut text = format!(
         "// A session of viva {}, {device:?} with {threads} threads. `viva run` repeats it.\nseed({seed});\nthreads({threads});\n",
         env!("CARGO_PKG_VERSION"),

@@ -39,8 +39,9 @@ pub struct Dialogue {
     pub output: Rc<dyn Output>,
     /// Lines so far, for `:save`.
     pub lines: Vec<SessionLine>,
-    /// The seed at the start.
+    /// The seed and the threads at the start.
     pub seed: u64,
+    pub threads: i32,
     /// What scripts may do.
     pub sandbox: Sandbox,
     /// What `:load` read last, for `:reload`.
@@ -77,6 +78,7 @@ impl Dialogue {
         Self {
             session: Rc::new(RefCell::new(Session::new(cx.clone()))),
             seed: cx.seed(),
+            threads: tch::get_num_threads(),
             cx,
             output,
             sandbox,

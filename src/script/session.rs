@@ -478,7 +478,7 @@ pub(super) fn build(cx: &Rc<Cx>, bridge: &Bridge, modules: &Resolver) -> (Engine
     let watch = cx.clone();
     engine.register_fn("timestamp", move || {
         if watch.is_resumed() {
-            watch.warn("timestamp() knows of this process alone, not of those before the run was interrupted");
+            watch.warn("timestamp() knows of this process alone, not of others that this run goes on with");
         }
         std::time::Instant::now()
     });

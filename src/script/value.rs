@@ -160,10 +160,10 @@ impl Bridge {
             let engine = bridge.engine.upgrade().ok_or_else(|| Error::internal("the interpreter is gone"))?;
             let context = stored.create_context(&engine);
             let arguments: Vec<Dynamic> = arguments.iter().cloned().map(to_dynamic).collect();
-            let before = captured(&function);
+            let before = Callback::is_watched().then(|| captured(&function));
             // The function form, not the method form: the latter can fail with a data race on captured variables.
             let answered = function.call_raw(&context, None, arguments);
-            if captured(&function) != before {
+            if before.is_some_and(|before| captured(&function) != before) {
                 Callback::note_change();
             }
             match answered {
@@ -180,9 +180,9 @@ impl Bridge {
     }
 }
 
-/// What variables hold that a closure took from around it, where it may change them.
+/// What variables hold that a closure took from around it, and those that it calls, where they may change them; of large arrays and maps a part.
 fn captured(function: &FnPtr) -> Vec<u64> {
-    const LOOKED_AT: usize = 200;
+    const LOOKED_AT: usize = 2000;
     function.curry().iter().filter(|value| value.is_shared()).map(|value| fingerprint_of(value, LOOKED_AT)).collect()
 }
 
@@ -228,8 +228,8 @@ fn add_devices(dynamic: &Dynamic, depth: usize, found: &mut BTreeSet<String>) {
     }
 }
 
-/// A number that changes when the value is changed or replaced by another; objects count as the same only if they are one, and of
-/// large arrays, maps and strings a part is looked at.
+/// A number that changes when the value is changed or replaced by another; objects count as the same only if they are one, of closures what
+/// they took from around them counts, and of large arrays, maps and strings a part is looked at.
 pub fn fingerprint(dynamic: &Dynamic) -> u64 {
     fingerprint_of(dynamic, 10_000)
 }
@@ -262,11 +262,12 @@ fn add(dynamic: &Dynamic, hasher: &mut DefaultHasher, depth: usize, left: &mut u
         Rc::as_ptr(&handle.0).hash(hasher);
     } else if let Some(function) = dynamic.read_lock::<FnPtr>() {
         written(function.fn_name()).hash(hasher);
+        function.curry().iter().for_each(|value| add(value, hasher, depth + 1, left));
     } else if let Ok(x) = dynamic.as_float() {
         x.to_bits().hash(hasher);
     } else if let Some(text) = dynamic.read_lock::<ImmutableString>() {
         text.len().hash(hasher);
-        text.as_bytes()[..text.len().min(10_000)].hash(hasher);
+        text.as_bytes()[..text.len().min(*left)].hash(hasher);
     } else {
         dynamic.to_string().hash(hasher);
     }

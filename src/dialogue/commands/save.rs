@@ -25,7 +25,7 @@ fn run(dialogue: &mut Dialogue, rest: &str) -> Result<Next> {
         return Err(Error::file(&file, "is there already").hint(format!(":save! {name} writes over it")));
     }
     let session = dialogue.session.borrow();
-    let (text, warnings) = script(&session, &dialogue.lines, dialogue.seed, &file)?;
+    let (text, warnings) = script(&session, &dialogue.lines, (dialogue.seed, dialogue.threads), &file)?;
     dialogue
         .cx
         .write_with(&file, |temporary| std::fs::write(temporary, &text).map_err(|e| Error::file(temporary, e)))?;

@@ -184,9 +184,9 @@ impl Cx {
         self.record = Some(record);
     }
 
-    /// Whether it goes on with what an earlier process began.
+    /// Whether it goes on with what other processes did.
     pub fn is_resumed(&self) -> bool {
-        self.record.as_ref().is_some_and(|record| record.is_resumed())
+        self.record.as_ref().is_some_and(|record| record.is_resumed()) || matches!(self.division(), Division::Merged(_))
     }
 
     pub fn activity(&self) -> Activity {
@@ -436,7 +436,7 @@ impl Cx {
         if traces.changed {
             self.warn(
                 "closures of a call that an earlier process or a shard made change variables of the script: these hold what this process made of \
-                 them, and results that follow from them are other than those of a run in one go",
+                 them, and what follows from them may be other than in a run in one go",
             );
         }
         self.take_traces();
@@ -541,12 +541,8 @@ impl Cx {
     }
 
     fn input_from(&self, kind: &'static str, name: &str, digest: Digest, path: Option<PathBuf>) {
-        if path.is_some()
-            && let Some(journal) = self.journal()
-        {
-            journal.note_read(kind, digest);
-        }
-        let read = path.is_some();
+        // What closures read is read once more where they are called.
+        let read = path.is_some() && self.journal().is_some_and(|journal| journal.note_read(kind, digest));
         if self.origins.add_input(Input { kind, name: name.into(), digest }, path) {
             self.watch.read.set(self.watch.read.get() || read);
             self.tell_news();

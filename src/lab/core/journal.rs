@@ -16,10 +16,13 @@ use std::time::{Duration, Instant};
 use super::cx::Traces;
 pub use super::stored::State;
 use super::stored::{Disk, RecordPlace, first_u64};
-use super::{Cx, Digest, Error, Result, Tensor};
+use super::{Callback, Cx, Digest, Error, Result, Tensor};
 
 /// A state is saved no more often than this, and takes no more than a twentieth of the time.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// What records hold beside the work: those of another format are of calls that are made again.
+const FORMAT: &[u8] = b"with what closures changed";
 
 /// Where a record is.
 enum KeptRecord {
@@ -112,11 +115,14 @@ impl Journal {
         self.disk.as_ref()?.lost()
     }
 
-    /// Notes what a script read, from which closures answer. What these read themselves is not read again where their answers are kept.
-    pub(super) fn note_read(&self, kind: &str, digest: Digest) {
-        if !self.busy.get() {
+    /// Notes what a script read, from which closures answer, and says whether it did: what these read themselves is not read again where their
+    /// answers are kept.
+    pub(super) fn note_read(&self, kind: &str, digest: Digest) -> bool {
+        let by_script = !self.busy.get();
+        if by_script {
             self.read.borrow_mut().insert(Digest::of_parts(&[kind.as_bytes(), &digest.0]).0);
         }
+        by_script
     }
 
     /// Where it lies on a disk, if it does.
@@ -188,6 +194,7 @@ impl Cx {
         if opaque && journal.disk.is_none() {
             return call;
         }
+        let with_closures = opaque;
         let opaque = match opaque {
             true => {
                 let read = journal.read.borrow().iter().flatten().copied().collect::<Vec<u8>>();
@@ -195,7 +202,7 @@ impl Cx {
             }
             false => Digest::of(&[]),
         };
-        let plan = Digest::of_parts(&[&[name.as_bytes(), &opaque.0], depends].concat());
+        let plan = Digest::of_parts(&[&[FORMAT, name.as_bytes(), &opaque.0], depends].concat());
         let mut counts = journal.counts.borrow_mut();
         let count = counts.entry(plan).or_insert(0);
         call.key = Digest::of_parts(&[&plan.0, &count.to_le_bytes()]).as_u64();
@@ -212,6 +219,7 @@ impl Cx {
         journal.busy.set(true);
         call.journal = Some(journal);
         self.take_traces();
+        Callback::watch(with_closures && journal.disk.is_some());
         call
     }
 }
@@ -357,6 +365,7 @@ impl Drop for LongCall<'_> {
     fn drop(&mut self) {
         let Some(journal) = self.journal else { return };
         journal.busy.set(false);
+        Callback::watch(false);
         // What was neither read nor replaced is still what this call had done.
         let (records, state) = (std::mem::take(&mut self.records), self.state.take());
         if journal.disk.is_none() && (records.len() > 0 || state.is_some()) {

@@ -2,7 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::number;
+use super::number::is_whole_text;
+use super::{number, unrounded};
 
 /// Between what a one-line summary says and what must be known of it.
 pub const CAUTION: &str = "; caution: ";
@@ -65,13 +66,17 @@ pub fn wrapped(text: &str, width: usize) -> String {
 pub(super) fn aligned(values: &[f64]) -> Vec<String> {
     let texts: Vec<String> = values.iter().map(|&x| number(x)).collect();
     if texts.iter().any(|text| text.contains('e')) {
-        return texts;
+        return values.iter().map(|&x| unrounded(x, 4)).collect();
     }
     let needed = texts.iter().filter_map(|text| text.split_once('.').map(|(_, after)| after.len())).max().unwrap_or(0);
     let sizes = || values.iter().map(|x| x.abs()).filter(|x| x.is_finite() && *x > 0.0);
     let digits = |size: f64, digits: i32| (digits - 1 - size.log10().floor() as i32).max(0) as usize;
     let wanted = digits(sizes().fold(1.0, f64::max), 5).max(digits(sizes().fold(f64::INFINITY, f64::min), 3));
-    let decimals = needed.min(wanted.max(1));
+    // What is no whole number is not shown as one.
+    let told = |decimals: &usize| {
+        values.iter().all(|x| !x.is_finite() || x.fract() == 0.0 || !is_whole_text(&format!("{x:.decimals$}")))
+    };
+    let decimals = (wanted.max(1)..needed).find(told).unwrap_or(needed).min(needed);
     values
         .iter()
         .zip(texts)
@@ -102,6 +107,8 @@ mod tests {
         assert_eq!(aligned(&[1000.125, 1000.25, 0.5]), ["1000.12", "1000.25", "0.50"]);
         assert_eq!(aligned(&[98765.25, 98765.5]), ["98765.2", "98765.5"]);
         assert_eq!(aligned(&[0.5, 0.25]), ["0.50", "0.25"]);
+        assert_eq!(aligned(&[0.99996, 0.5]), ["0.99996", "0.50000"]);
+        assert_eq!(aligned(&[0.999996, 0.00123456]), ["0.999996", "0.001235"]);
     }
 
     #[test]

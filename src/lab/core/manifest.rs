@@ -124,13 +124,6 @@ impl InputSeen {
     }
 }
 
-impl InputSeen {
-    /// Its kind and name, and its hash.
-    fn identity(&self) -> (String, String) {
-        (format!("{} {}", self.kind, self.name), self.hash.clone())
-    }
-}
-
 fn arguments<'de, D: Deserializer<'de>>(told: D) -> std::result::Result<BTreeMap<String, String>, D::Error> {
     let argument = |(name, value): (String, Json)| match value {
         Json::String(text) => Ok((name, text)),
@@ -139,7 +132,7 @@ fn arguments<'de, D: Deserializer<'de>>(told: D) -> std::result::Result<BTreeMap
     Map::deserialize(told)?.into_iter().map(argument).collect()
 }
 
-/// Hashes of inputs by their kinds and names.
+/// Hashes of inputs by what they are.
 fn hashes(inputs: impl Iterator<Item = (String, String)>) -> BTreeMap<String, BTreeSet<String>> {
     let mut hashes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (what, hash) in inputs {
@@ -304,7 +297,11 @@ impl Manifest {
         let argument = |of: &Self, name: &str| of.arguments.get(name).cloned().unwrap_or("left out".into());
         let names: BTreeSet<&String> = self.arguments.keys().chain(other.arguments.keys()).collect();
         names.into_iter().for_each(|name| see(format!("--{name}"), &argument(self, name), &argument(other, name)));
-        let read = |of: &Self| hashes(of.inputs.iter().filter(|input| input.path.is_some()).map(InputSeen::identity));
+        let place = |input: &InputSeen| {
+            let path = input.path.as_deref()?;
+            Some((format!("{} {} at {path}", input.kind, input.name), input.hash.clone()))
+        };
+        let read = |of: &Self| hashes(of.inputs.iter().filter_map(place));
         others(&read(self), &read(other)).into_iter().for_each(|(what, ours, theirs)| see(what, &ours, &theirs));
         see("--seed".into(), &self.begun.seed.to_string(), &other.begun.seed.to_string());
         for name in ["viva", "libtorch", "revision"] {
@@ -316,13 +313,13 @@ impl Manifest {
 
     /// What a run came from that has the same name here and another hash, in words.
     pub fn other_hashes(&self, cx: &Cx) -> Vec<String> {
-        let there = hashes(self.inputs.iter().map(InputSeen::identity));
         // What was read from files is told by their places.
-        let inputs = cx.inputs();
-        let made = inputs.iter().filter(|(_, path)| path.is_none());
-        let names: BTreeSet<String> = made.map(|(input, _)| format!("{} {}", input.kind, input.name)).collect();
-        let here = hashes(inputs.keys().map(|input| (format!("{} {}", input.kind, input.name), input.digest.hex())));
-        let others = others(&there, &here).into_iter().filter(|(what, ..)| names.contains(what));
+        let made = |kind: &str, name: &str, hash: String, path: bool| (!path).then(|| (format!("{kind} {name}"), hash));
+        let there = self.inputs.iter();
+        let there = there.filter_map(|seen| made(&seen.kind, &seen.name, seen.hash.clone(), seen.path.is_some()));
+        let here = cx.inputs().into_iter();
+        let here = here.filter_map(|(input, path)| made(input.kind, &input.name, input.digest.hex(), path.is_some()));
+        let others = others(&hashes(there), &hashes(here)).into_iter();
         others.map(|(what, there, here)| format!("{what} has hash {there} there, {here} here")).collect()
     }
 

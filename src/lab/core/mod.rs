@@ -68,7 +68,7 @@ pub use journal::{Journal, LongCall, State};
 pub use json::strict_json;
 pub use late::Late;
 pub use lines::{columns_of, cut, quoted, wrapped};
-pub use number::{number, significant};
+pub use number::{number, significant, unrounded};
 pub use origins::Input;
 pub use packed::Packed;
 pub use progress::{Activity, Progress, Quiet};

@@ -5,6 +5,17 @@ pub fn number(x: f64) -> String {
     significant(x, 6)
 }
 
+/// A float with so many significant digits, and more where with these what is no whole number would be shown as one.
+pub fn unrounded(x: f64, digits: usize) -> String {
+    let told = (digits..=17).map(|digits| significant(x, digits)).find(|text| x.fract() == 0.0 || !is_whole_text(text));
+    told.unwrap_or_else(|| format!("{x:?}"))
+}
+
+/// Whether a number in digits is a whole one.
+pub(super) fn is_whole_text(text: &str) -> bool {
+    text.parse::<f64>().is_ok_and(|shown| shown.fract() == 0.0)
+}
+
 /// A float with so many significant digits at most, no trailing zeros.
 pub fn significant(x: f64, digits: usize) -> String {
     if !x.is_finite() || x == 0.0 {

@@ -62,6 +62,15 @@ const NAME: usize = 24;
 /// What stands in this column is never cut off.
 const CAUTIONS: &str = "cautions";
 
+/// Whether a cell may hold a result; arrays are of one kind.
+fn may_say(cell: &Value) -> bool {
+    match cell {
+        Value::Object(_) | Value::Map(_) => true,
+        Value::Array(values) => values.first().is_some_and(may_say),
+        _ => false,
+    }
+}
+
 /// What a cell's results say of themselves.
 fn add_cautions(cell: &Value, depth: usize, found: &mut Vec<String>) {
     match cell {
@@ -73,7 +82,9 @@ fn add_cautions(cell: &Value, depth: usize, found: &mut Vec<String>) {
                 }
             }
         }
-        Value::Array(values) if depth < 3 => values.iter().for_each(|value| add_cautions(value, depth + 1, found)),
+        Value::Array(values) if depth < 3 && may_say(cell) => {
+            values.iter().for_each(|value| add_cautions(value, depth + 1, found))
+        }
         Value::Map(map) if depth < 3 => map.values().for_each(|value| add_cautions(value, depth + 1, found)),
         _ => {}
     }
@@ -211,20 +222,25 @@ impl Table {
             lines.extend(self.columns.get(order[at]).map(|(_, values)| said(values)).unwrap_or_default());
         }
         // What results in cells say of themselves, where a cell is too narrow for it.
-        let may = |value: &Value| matches!(value, Value::Object(_) | Value::Array(_) | Value::Map(_));
-        let results = |(name, values): &&(String, Vec<Value>)| name != CAUTIONS && values.iter().any(may);
-        let results: Vec<&Vec<Value>> = self.columns.iter().filter(results).map(|(_, values)| values).collect();
+        let results: Vec<(&String, &Vec<Value>)> = self
+            .columns
+            .iter()
+            .filter(|(name, values)| name != CAUTIONS && values.iter().any(|value| may_say(value)))
+            .map(|(name, values)| (name, values))
+            .collect();
         let of_row = |row: usize| {
             let mut found = vec![];
-            results.iter().filter_map(|values| values.get(row)).for_each(|cell| add_cautions(cell, 0, &mut found));
-            Value::Array(found.into_iter().map(Value::Str).collect())
+            results.iter().filter_map(|(_, values)| values.get(row)).for_each(|cell| add_cautions(cell, 0, &mut found));
+            let line = places.iter().position(|place| *place == row);
+            let shown = |caution: &String| {
+                line.is_some_and(|line| rendered[..kept].iter().any(|(cells, ..)| cells[line + 1].contains(caution)))
+            };
+            Value::Array(found.into_iter().filter(|caution| !shown(caution)).map(Value::Str).collect())
         };
-        let of_rows: Vec<Value> = if results.is_empty() { vec![] } else { (0..self.len()).map(of_row).collect() };
-        let in_full = |line: &String| {
-            let caution = line.split_once(": ").map_or("", |(_, caution)| caution);
-            gap.is_none() && rendered[..kept].iter().any(|(cells, ..)| cells.iter().any(|cell| cell.contains(caution)))
-        };
-        lines.extend(said(&of_rows).into_iter().filter(|line| !in_full(line)));
+        if !results.is_empty() {
+            let more = said(&(0..self.len()).map(of_row).collect::<Vec<_>>());
+            lines.extend(more.into_iter().filter(|line| !lines.contains(line)).collect::<Vec<_>>());
+        }
         let text = lines.join("\n");
         SHOWN.with_borrow_mut(|tables| {
             let Some(tables) = tables else { return };
@@ -297,9 +313,16 @@ impl Table {
             .collect();
         let texts: Vec<String> =
             column(&all, widest).iter().zip(&all).map(|(shown, value)| text(value, shown.trim())).collect();
-        let cell = |row: usize| match texts.get(rows.len() + row) {
-            Some(lo) if !lo.is_empty() => format!("{} [{lo}, {}]", texts[row], texts[2 * rows.len() + row]),
-            _ => texts[row].clone(),
+        let cell = |row: usize| {
+            let end = |nth: usize| texts.get(nth * rows.len() + row).filter(|text| !text.is_empty());
+            match (end(1), end(2)) {
+                (None, None) => texts[row].clone(),
+                // An end that is not known.
+                (lo, hi) => {
+                    let [lo, hi] = [lo, hi].map(|end| end.map_or("?", String::as_str));
+                    format!("{} [{lo}, {hi}]", texts[row])
+                }
+            }
         };
         (0..rows.len()).map(cell).collect()
     }
@@ -534,7 +557,7 @@ mod tests {
     }
 
     /// A result with something to be known.
-    struct Doubted;
+    struct Doubted(&'static str);
 
     impl Object for Doubted {
         fn kind(&self) -> &'static str {
@@ -542,7 +565,7 @@ mod tests {
         }
 
         fn summary(&self) -> String {
-            "a curve of a model; caution: too few images".into()
+            format!("{}; caution: too few images", self.0)
         }
 
         fn field(&self, name: &str) -> Result<Option<Value>> {
@@ -555,13 +578,44 @@ mod tests {
         let row = |epochs: i64, result: Value| {
             Value::Map([("curve".to_string(), result), ("epochs".to_string(), Value::Int(epochs))].into())
         };
-        let rows = [row(5, Value::object(Doubted)), row(20, Value::Unit)];
+        let rows = [row(5, Value::object(Doubted("a curve of a model"))), row(20, Value::Unit)];
         let table = Table::from_rows(&Value::Array(rows.to_vec())).expect("a table");
         assert_eq!(
             table.text(30, 10),
             "epochs  curve\n     5  a curve of a model; c…\n    20\ncaution of 1 of 2 rows: too few images"
         );
         assert!(!table.text(80, 10).contains("caution of"), "{}", table.text(80, 10));
+        // Of one row in full, of the other not; and more than are shown.
+        let many = |n: usize| Value::Array((0..n).map(|i| Value::Str(format!("caution {i}"))).collect());
+        let rows = [
+            [("a", Value::object(Doubted("a curve of a model"))), ("b", Value::Int(1))],
+            [
+                ("a", Value::object(Doubted("a curve of a model with a name that is too long to be shown"))),
+                ("b", Value::Int(2)),
+            ],
+        ];
+        let rows = rows.map(|row| Value::Map(row.map(|(key, value)| (key.to_string(), value)).into()));
+        let table = Table::from_rows(&Value::Array(rows.to_vec())).expect("a table");
+        assert!(table.text(60, 10).ends_with("caution of 1 of 2 rows: too few images"), "{}", table.text(60, 10));
+        let row = [
+            ("cautions", many(24)),
+            ("epochs", Value::Int(5)),
+            ("result", Value::object(Doubted("a curve of a model"))),
+        ];
+        let row = Value::Map(row.map(|(key, value)| (key.to_string(), value)).into());
+        let text = Table::from_rows(&Value::Array(vec![row])).expect("a table").text(24, 10);
+        assert!(text.contains("caution: caution 19\n4 more cautions\ncaution: too few images"), "{text}");
+    }
+
+    #[test]
+    fn an_end_that_is_not_known_is_marked() {
+        let row =
+            [("long_name_of_a_count", Value::Int(5)), ("rate", Value::Float(0.5)), ("rate_hi", Value::Float(0.75))];
+        let row = Value::Map(
+            row.into_iter().chain([("rate_lo", Value::Unit)]).map(|(key, value)| (key.to_string(), value)).collect(),
+        );
+        let text = Table::from_rows(&Value::Array(vec![row])).expect("a table").text(40, 10);
+        assert!(text.contains("0.50 [?, 0.75]"), "{text}");
     }
 
     #[test]

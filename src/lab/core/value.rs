@@ -25,6 +25,15 @@ impl Callback {
         (self.0)(arguments)
     }
 
+    /// Whether somebody asks what closures change.
+    pub fn is_watched() -> bool {
+        WATCHED.get()
+    }
+
+    pub(super) fn watch(asked: bool) {
+        WATCHED.set(asked);
+    }
+
     /// Notes that a closure changed variables of the script that are not its own: a call that is not made again leaves them as they are.
     pub fn note_change() {
         CHANGED.set(true);
@@ -37,6 +46,7 @@ impl Callback {
 }
 
 thread_local! {
+    static WATCHED: Cell<bool> = const { Cell::new(false) };
     static CHANGED: Cell<bool> = const { Cell::new(false) };
 }
 

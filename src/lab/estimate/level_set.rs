@@ -1,5 +1,7 @@
 //! How much of a space fails, and on which side of a boundary its parts lie, in two factors.
 
+use std::collections::BTreeSet;
+
 use super::factor_parts::{check_counts, ends, part_of, parts};
 use super::one_each::{check_no_levels, check_one_each};
 use super::population::left_out;
@@ -92,11 +94,19 @@ pub fn level_set(transcript: &Transcript, factors: [&str; 2], bins: usize, bound
     }
     let part_names = [0, 1].map(|k| {
         let (axis, place) = (questions.axes[places[k]], places[k]);
+        // As few digits as tell the ends apart.
+        let all = || (0..counts[k]).flat_map(|part| ends(axis, counts[k], part));
+        let told = |digits: &usize| {
+            let distinct =
+                |text: fn(f64, usize) -> String| all().map(|x| text(x, *digits)).collect::<BTreeSet<_>>().len();
+            distinct(significant) == distinct(|x, _| significant(x, 6))
+        };
+        let digits = if matches!(axis, Axis::Choices(_)) { 6 } else { (2..6).find(told).unwrap_or(6) };
         (0..counts[k])
             .map(|part| match axis {
                 Axis::Choices(_) => transcript.choice(place, part).summary(),
                 _ => {
-                    let [from, to] = ends(axis, counts[k], part).map(|x| significant(x, 3));
+                    let [from, to] = ends(axis, counts[k], part).map(|x| significant(x, digits));
                     let [from, to] = [from, to].map(|x| x.trim_end_matches(".0").to_string());
                     if from == to { from } else { format!("{from} to {to}") }
                 }

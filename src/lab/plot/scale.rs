@@ -172,7 +172,7 @@ fn label(v: f64, step: f64, largest: f64) -> String {
 }
 
 fn power_label(v: f64) -> String {
-    if (0.0099..9999.0).contains(&v) {
+    if (0.0099..99_999.0).contains(&v) {
         minus(format!("{}", (v * 1e6).round() / 1e6))
     } else {
         short_exponent(&format!("{v:.0e}"))

@@ -1,5 +1,7 @@
 //! The figures of Galloway, Golubeva and Taylor, "Adversarial Examples as an Input-Fault Tolerance Problem" (2018).
 
+use std::collections::BTreeSet;
+
 use super::figure::{Axis, Figure, Layer, Panel, ReferenceLine, Series};
 use crate::core::{Cautions, Error, Result, significant};
 use crate::estimate::tolerance::{Curve, CurvePoint, Interval, OF_MARGINS, populations};
@@ -57,6 +59,9 @@ pub fn tolerance(drawn: &[DrawnCurve], measures: &[PanelMeasure], in_db: bool) -
         false => Axis { label: units.first().copied().unwrap_or_default().into(), ..Axis::default() },
     };
     let bounds = bounds(curves);
+    let images_of = |look: usize| -> BTreeSet<usize> {
+        drawn.iter().filter(|one| one.look == look).map(|one| one.curve.images).collect()
+    };
     let mut panels = vec![];
     for &measure in measures {
         let mut panel = Panel {
@@ -69,7 +74,7 @@ pub fn tolerance(drawn: &[DrawnCurve], measures: &[PanelMeasure], in_db: bool) -
                 curve.places(in_db).into_iter().map(|(at, point)| (at, measure.of(point))).collect();
             let all = |of: fn(&Interval) -> f64| points.iter().map(|(_, interval)| of(interval)).collect::<Vec<f64>>();
             let mut line = Series::line(
-                named(label, curve, bounds.len() > 1),
+                named(label, &images_of(*look), bounds.len() > 1),
                 points.iter().map(|(at, _)| *at).collect(),
                 all(|i| i.value),
             );
@@ -117,9 +122,15 @@ fn unchanged(curves: &[(String, &Curve)]) -> Cautions {
     cautions
 }
 
-/// A curve's name, and where not all are of the same images of how many it is.
-fn named(name: &str, curve: &Curve, apart: bool) -> String {
-    if apart && !name.is_empty() { format!("{name} ({} images)", curve.images) } else { name.to_string() }
+/// A curve's name, and where not all are of the same images of how many it is, and those that look alike.
+fn named(name: &str, images: &BTreeSet<usize>, apart: bool) -> String {
+    match (images.first(), images.last()) {
+        (Some(least), Some(most)) if apart && !name.is_empty() && least < most => {
+            format!("{name} ({least} to {most} images)")
+        }
+        (Some(least), _) if apart && !name.is_empty() => format!("{name} ({least} images)"),
+        _ => name.to_string(),
+    }
 }
 
 /// H(Y) of every population, and whose it is where there are several.

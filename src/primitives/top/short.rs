@@ -1,15 +1,15 @@
 //! `short`.
 
-use crate::core::{Cx, Error, Result, Value, significant};
+use crate::core::{Cx, Error, Result, Value, unrounded};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 
 pub static SHORT: Primitive = Primitive {
     path: "short",
-    purpose: "A number as short text, as a printed line or a title says it; of an array all its numbers, as of an interval.",
+    purpose: "A number as short text, as a printed line or a title says it; of an array all of its values, as of an interval.",
     params: &[Param::new(
         "x",
-        Kind::Either(&[Kind::Int, Kind::Float, Kind::Array]),
-        "a number, or an array of numbers",
+        Kind::Any,
+        "a number, or an array of numbers; what is not known, () or NaN, and strings stay as they are",
     )],
     options: &[Param::new(
         "digits",
@@ -26,31 +26,24 @@ pub static SHORT: Primitive = Primitive {
         Example { code: "short([0.8864866068260312, 1.0])", result: "[0.886, 1.0]" },
         Example { code: "short(0.9997) + \" \" + short(1234567.8) + \" \" + short(2)", result: "0.9997 1234567.8 2" },
         Example { code: "short(0.000012345, #{ digits: 2 })", result: "1.2e-5" },
+        Example { code: "short([(), 0.0 / 0.0])", result: "[(), NaN]" },
     ],
     run,
 };
 
 fn run(_: &Cx, args: &Args) -> Result<Value> {
-    let digits = args.count("digits");
-    let text = match args.value("x") {
-        Value::Array(all) => {
-            let texts: Vec<String> = all.iter().map(|x| short(x, digits)).collect::<Result<_>>()?;
-            format!("[{}]", texts.join(", "))
-        }
-        x => short(x, digits)?,
-    };
-    Ok(Value::Str(text))
+    Ok(Value::Str(short(args.value("x"), args.count("digits"))?))
 }
 
 fn short(x: &Value, digits: usize) -> Result<String> {
     match x {
-        Value::Int(x) => Ok(x.to_string()),
-        Value::Float(x) => {
-            let whole = |text: &String| text.parse::<f64>().is_ok_and(|shown| shown.fract() == 0.0);
-            let told =
-                (digits..=17).map(|digits| significant(*x, digits)).find(|text| x.fract() == 0.0 || !whole(text));
-            Ok(told.unwrap_or_else(|| format!("{x:?}")))
+        Value::Unit => Ok("()".into()),
+        Value::Int(_) | Value::Str(_) | Value::Bool(_) => Ok(x.summary()),
+        Value::Float(x) => Ok(unrounded(*x, digits)),
+        Value::Array(all) => {
+            let texts: Vec<String> = all.iter().map(|x| short(x, digits)).collect::<Result<_>>()?;
+            Ok(format!("[{}]", texts.join(", ")))
         }
-        other => Err(Error::argument(format!("short: wanted numbers, got {} {}", other.kind(), other.summary()))),
+        other => Err(Error::argument(format!("short: wanted a number, got {} {}", other.kind(), other.summary()))),
     }
 }
