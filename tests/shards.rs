@@ -311,7 +311,7 @@ fn shards_with_other_weights_behind_a_closure_are_refused() {
     }
     place(1).expect("weights");
     let told = bench.refused("merge one other --out merged");
-    assert!(told.contains("are not of one run: other model w ("), "{told}");
+    assert!(told.contains("are not of one run: other model w at "), "{told}");
     bench.run("merge one two --out merged --allow-read=.");
     // The merged run asked nothing itself.
     let report = std::fs::read_to_string(bench.at("merged/report.md")).expect("a report");

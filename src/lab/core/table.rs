@@ -225,7 +225,7 @@ impl Table {
         let results: Vec<(&String, &Vec<Value>)> = self
             .columns
             .iter()
-            .filter(|(name, values)| name != CAUTIONS && values.iter().any(|value| may_say(value)))
+            .filter(|(name, values)| name != CAUTIONS && values.iter().any(may_say))
             .map(|(name, values)| (name, values))
             .collect();
         let of_row = |row: usize| {
