@@ -481,7 +481,8 @@ fn a_saved_session_repeats_its_results() {
     prompt.line(":save! here\n:save deep/there.rhai");
     assert!(prompt.end().contains(":save! here writes over it"));
     let text = std::fs::read_to_string(folder.path().join("here.rhai")).expect("a script");
-    assert!(text.contains("seed(0);\nimport \"lib\" as lib;\n") && text.contains("viva 0."), "{text}");
+    let begins = text.contains("seed(0);\nthreads(") && text.contains(");\nimport \"lib\" as lib;\n");
+    assert!(begins && text.contains("viva 0."), "{text}");
     for script in ["here.rhai", "deep/there.rhai"] {
         let output = Command::new(env!("CARGO_BIN_EXE_viva"))
             .current_dir(folder.path())

@@ -207,7 +207,7 @@ fn a_copied_run_folder_repeats_its_run_and_says_where_it_comes_out_otherwise() {
     std::fs::write(&results, text.replace("\"x\": 1.5", "\"x\": 1.25")).unwrap();
     let said = badly(&away, &["run", "there", "--verify", "--out", "otherwise"]);
     assert!(said.contains("first x: 1.25 there, 1.5 here (0.25 apart, 16.7%)"), "{said}");
-    assert!(said.contains("1 of 5 files differ"), "{said}");
+    assert!(said.contains("1 of 6 files differ"), "{said}");
     well(&away, &["report", "otherwise"]);
     let page = std::fs::read_to_string(away.join("otherwise/report.html")).unwrap();
     assert!(page.contains("the results differ") && page.contains("1.25 there, 1.5 here"));
@@ -224,7 +224,7 @@ fn a_copied_run_folder_repeats_its_run_and_says_where_it_comes_out_otherwise() {
     well(&away, &["report", "rounded"]);
     let page = std::fs::read_to_string(away.join("rounded/report.html")).unwrap();
     assert!(page.contains("the results are equal up to rounding"));
-    assert!(badly(&away, &["run", "there", "--verify", "--out", "strict"]).contains("1 of 5 files differ"));
+    assert!(badly(&away, &["run", "there", "--verify", "--out", "strict"]).contains("1 of 6 files differ"));
     std::fs::write(&results, text).unwrap();
     super::run_in(&away, &made.replace("SEED", "2")).unwrap();
     let said = badly(&away, &["run", "there", "--verify", "--n", "4", "--out", "more"]);

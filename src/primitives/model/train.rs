@@ -61,7 +61,7 @@ pub static TRAIN: Primitive = Primitive {
             "adversarial training, #{ norm: \"linf\" or \"l2\", radius, steps: 7, step, start: \"random\" or \"image\" }: see the notes",
         )
         .or(Fallback::Absent("no change of images")),
-        Param::new("name", Kind::Str, "what legends and tables call the model").or(Fallback::Str("trained")),
+        Param::new("name", Kind::Str, "what legends and tables call the model").or(Fallback::Str("trained")).observing(),
         SEED,
     ],
     returns: "Model, whose `losses` are the mean loss of each epoch",
@@ -81,6 +81,10 @@ pub static TRAIN: Primitive = Primitive {
         code: "let ds = data::glyphs(#{ n: 100, seed: 1 });\n\
                model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 }).classes",
         result: "10",
+    }, Example {
+        code: "let ds = data::glyphs(#{ n: 100, seed: 1 });\n\
+               model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, name: \"linear\" }).name",
+        result: "linear",
     }, Example {
         code: "let ds = data::glyphs(#{ n: 100, seed: 1 });\n\
                let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
