@@ -151,6 +151,48 @@ fn what_closures_answer_from_files_is_asked_again_where_these_changed() {
     assert!(fresh.expect("a fresh run") != whole && !told.iter().any(|said| said.contains("variables")), "{told:?}");
 }
 
+/// What an earlier process wrote and this one finds as it would write it belongs to the run.
+#[test]
+fn a_task_that_was_written_before_the_run_was_stopped_is_among_its_files() {
+    let folder = folder_with(
+        "let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
+        let t = people::task(ds.take(30), #{ kind: \"label\", real: ds.skip(30), overlap: 3, per_worker: 10, seed: 4 });
+        data::csv(\"late.csv\").len",
+    );
+    let output = finish(viva(folder.path(), &["script.rhai", "--out", "run", "--threads", "1"]));
+    assert!(!output.status.success());
+    std::fs::write(folder.path().join("late.csv"), "x\n1\n").expect("a table");
+    let output = finish(viva(folder.path(), &["script.rhai", "--resume", "run"]));
+    assert!(output.status.success(), "{}", err(&output));
+    let output = finish(viva(folder.path(), &["script.rhai", "--out", "whole", "--threads", "1"]));
+    assert!(output.status.success(), "{}", err(&output));
+    let files = |run: &str| {
+        let text = std::fs::read_to_string(folder.path().join(run).join("manifest.json")).expect("a manifest");
+        serde_json::from_str::<serde_json::Value>(&text).expect("JSON")["files"].clone()
+    };
+    assert!(files("whole")["task/task.json"].is_string(), "{}", files("whole"));
+    assert_eq!(files("run"), files("whole"));
+}
+
+/// Two networks of one name are told apart by what their results say of themselves.
+#[test]
+fn results_say_which_weights_and_images_they_are_of() {
+    let script = r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
+        let fresh = data::glyphs(#{ n: 60, size: 16, seed: 2 });
+        let made = |seed| model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: seed });
+        let curve = |f| tolerance::measure(f, fresh, #{ space: space::noise(), levels: [0.1, 1.0], seed: 5 });
+        #{ curves: [curve.call(made.call(1)), curve.call(made.call(2))], hashes: [made.call(1).hash, made.call(2).hash], data: fresh.hash }"#;
+    let found = Session::new(Rc::new(Cx::default())).run(Path::new("script.rhai"), script).expect("curves").json();
+    for i in 0..2 {
+        let (curve, of) = (&found["curves"][i], |name: &str| found["curves"][i][name].as_str().unwrap_or_default());
+        assert!(of("model_hash").starts_with(found["hashes"][i].as_str().expect("a hash")), "{curve}");
+        assert!(of("data_hash").starts_with(found["data"].as_str().expect("a hash")), "{curve}");
+        assert!(curve["seed"] == 5 && of("version") == env!("CARGO_PKG_VERSION"), "{curve}");
+    }
+    assert_ne!(found["curves"][0]["model_hash"], found["curves"][1]["model_hash"]);
+}
+
 /// Whoever alters a record can seal it anew; a repetition says what it was.
 #[test]
 fn a_forged_record_is_not_verified() {

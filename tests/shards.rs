@@ -293,6 +293,7 @@ fn shards_with_other_weights_behind_a_closure_are_refused() {
         r#"
         let ds = data::glyphs(#{ n: 12, size: 16, seed: 1 });
         let w = model::load("w.safetensors");
+        let began = timestamp();
         let asked = 0;
         let f = model::from(|x| { asked += 1; w.logits(x) }, #{ classes: 10 });
         let t = examine(f, ds, #{ batch: 2, space: space::rotate(30), search: search::random(#{ questions: 3 }), seed: 1 });
@@ -316,6 +317,9 @@ fn shards_with_other_weights_behind_a_closure_are_refused() {
     // The merged run asked nothing itself.
     let report = std::fs::read_to_string(bench.at("merged/report.md")).expect("a report");
     assert!(report.contains("asked  0") && report.contains("change variables of the script"), "{report}");
+    assert!(report.contains("timestamp() knows of this process alone"), "{report}");
+    let alone = std::fs::read_to_string(bench.at("one/report.md")).expect("a report");
+    assert!(!alone.contains("timestamp()") && !alone.contains("change variables"), "{alone}");
 }
 
 #[test]

@@ -208,6 +208,8 @@ fn a_copied_run_folder_repeats_its_run_and_says_where_it_comes_out_otherwise() {
     let said = badly(&away, &["run", "there", "--verify", "--out", "otherwise"]);
     assert!(said.contains("first x: 1.25 there, 1.5 here (0.25 apart, 16.7%)"), "{said}");
     assert!(said.contains("1 of 6 files differ"), "{said}");
+    let said = well(&away, &["compare", "there", "runs/deep"]);
+    assert!(said.contains("there: results.json: damaged: not what the run wrote"), "{said}");
     well(&away, &["report", "otherwise"]);
     let page = std::fs::read_to_string(away.join("otherwise/report.html")).unwrap();
     assert!(page.contains("the results differ") && page.contains("1.25 there, 1.5 here"));
@@ -238,6 +240,9 @@ fn a_copied_run_folder_repeats_its_run_and_says_where_it_comes_out_otherwise() {
 
     // Texts that are not those of the manifest, or lie elsewhere, are refused.
     write(&away, &[("there/modules/common_inner.rhai", "fn half(x) { x / 3.0 }")]);
+    well(&away, &["report", "there"]);
+    let page = std::fs::read_to_string(away.join("there/report.html")).unwrap();
+    assert!(page.contains("<code>modules/common_inner.rhai</code>: damaged"));
     let said = badly(&away, &["run", "there"]);
     assert!(said.contains("not the text that the manifest names"), "{said}");
     let manifest = std::fs::read_to_string(away.join("there/manifest.json")).unwrap();

@@ -222,15 +222,11 @@ impl Table {
             lines.extend(self.columns.get(order[at]).map(|(_, values)| said(values)).unwrap_or_default());
         }
         // What results in cells say of themselves, where a cell is too narrow for it.
-        let results: Vec<(&String, &Vec<Value>)> = self
-            .columns
-            .iter()
-            .filter(|(name, values)| name != CAUTIONS && values.iter().any(may_say))
-            .map(|(name, values)| (name, values))
-            .collect();
+        let may = |(name, values): &&(String, Vec<Value>)| name != CAUTIONS && values.iter().any(may_say);
+        let results: Vec<&Vec<Value>> = self.columns.iter().filter(may).map(|(_, values)| values).collect();
         let of_row = |row: usize| {
             let mut found = vec![];
-            results.iter().filter_map(|(_, values)| values.get(row)).for_each(|cell| add_cautions(cell, 0, &mut found));
+            results.iter().filter_map(|values| values.get(row)).for_each(|cell| add_cautions(cell, 0, &mut found));
             let line = places.iter().position(|place| *place == row);
             let shown = |caution: &String| {
                 line.is_some_and(|line| rendered[..kept].iter().any(|(cells, ..)| cells[line + 1].contains(caution)))
