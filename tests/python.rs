@@ -73,6 +73,18 @@ def ragged(): return lambda x: [[1.0]] + [[1.0, 2.0]] * (x.shape[0] - 1)
 def text(): return lambda x: "cat"
 def noisy(): return lambda x: [[random.random(), random.random()] for _ in range(x.shape[0])]
 def number(): return 3
+def forgetful():
+    own, asked = Bent(), [0]
+    def answer(x):
+        asked[0] += 1
+        return [row if asked[0] < 16 else [-score for score in row] for row in own.sums(x)]
+    return answer
+def spoils():
+    own = Bent()
+    def answer(x):
+        sums = own.sums(x)
+        return sums[:20] + [[-score for score in row] for row in sums[20:]]
+    return answer
 class Processor:
     image_mean, image_std, rescale_factor = [0.5], [0.5], 1 / 255
     do_normalize, do_rescale, do_resize = True, True, True
@@ -206,6 +218,30 @@ fn a_gradient_that_scores_do_not_follow_is_told_of() {
     for right in ["fixed", "bent"] {
         assert!(!said(&mut place, right).contains("along its gradient"), "{right}");
     }
+}
+
+/// Answers that go by what was asked before or by how many stand in a batch are told where they count, and others are not.
+#[test]
+fn a_model_that_does_not_stand_by_its_answers_is_told_of() {
+    let mut place = Place::of_models();
+    let said = |place: &mut Place, model: &str, calls: i64| {
+        let script = format!(
+            "let labels = []; for i in 0..60 {{ labels.push(i % 3); }}
+             let ds = data::from(tensor::uniform([60, 1, 4, 4], #{{ seed: 1 }}), labels);
+             let f = model::python(\"models.py:{model}\");
+             let first = f.accuracy(ds);
+             for i in 0..{calls} {{ f.logits(ds.take(1)); }}
+             let t = examine(f, ds, #{{ space: space::noise(0.1), search: search::random(#{{ questions: 2 }}), seed: 1 }});
+             [f.cautions.len(), t.cautions.filter(|said| said.contains(\"answers otherwise to\"))]"
+        );
+        place.evaluate(&script).expect("cautions").summary()
+    };
+    let fixed = said(&mut place, "fixed", 20);
+    assert!(fixed.ends_with(", []]"), "{fixed}");
+    let forgetful = said(&mut place, "forgetful", 20);
+    assert!(forgetful.starts_with("[0, ") && forgetful.contains("after other questions"), "{forgetful}");
+    let spoils = said(&mut place, "spoils", 0);
+    assert!(spoils.starts_with("[1, ") && spoils.contains("asked about once more: its answers go by"), "{spoils}");
 }
 
 /// The same as a closure of the same formula and, along gradients, as layers with the same weights.

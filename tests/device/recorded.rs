@@ -13,7 +13,15 @@ const BEFORE: &str = "
     let drops = [net::conv(4, 3), net::relu(), net::flatten(), net::dropout(0.2), net::linear(10)];
     let large = data::glyphs(#{ n: 40, size: 28, seed: 1, position: \"centred\", margin: 0 });
     let r = model::train(large, #{ arch: layers, epochs: 2, batch: 20, seed: 1 });
-    let g = generator::train(large, #{ steps: 2, batch: 8, seed: 1 });
+    let drawer = #{
+        generator: [
+            [net::linear(4 * 7 * 7), net::batch_norm(), net::relu(), net::reshape(4, 7, 7)],
+            [net::upsample(2), net::conv(4, 3, #{ pad: 1 }), net::batch_norm(), net::relu()],
+            [net::upsample(2), net::conv(1, 3, #{ pad: 1 })],
+        ],
+        discriminator: [net::conv(8, 4, #{ stride: 2 }), net::leaky_relu(0.2), net::conv(8, 4, #{ stride: 2 }), net::leaky_relu(0.2), net::flatten()],
+    };
+    let g = generator::train(large, #{ arch: drawer, steps: 2, batch: 8, seed: 1 });
     let drawn = g.sample(#{ n: 24, seed: 1 });
     let said = r.predict(drawn).to(\"cpu\").values();
     let seeds = drawn.relabel(|row| said[row.index]);
@@ -64,7 +72,7 @@ const STEPS: [(&str, &str, f64); 14] = [
     ("a training that drops numbers", "model::train(ds, #{ arch: drops, epochs: 3, batch: 20, seed: 3 }).losses", 0.0),
     (
         "a generator's training",
-        "images.call(generator::train(large, #{ steps: 12, critic_steps: 2, batch: 8, note: 100, seed: 3 }))",
+        "images.call(generator::train(large, #{ arch: drawer, steps: 12, critic_steps: 2, batch: 8, note: 100, seed: 3 }))",
         12.0,
     ),
     (

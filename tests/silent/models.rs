@@ -667,7 +667,7 @@ fn a_gradient_that_is_no_number_is_no_robustness() {
             let of = |f| examine(f, ds, #{ space: ball, search: search, seed: 1 });
             let sound = of.call(plain);
             let blind = of.call(broken);
-            said[`${search}`] = sound.success_rate > 0.5 && sound.cautions.all(|said| said.contains("rounded by")) && blind.cautions[0].contains("is no number or infinite at 100")
+            said[`${search}`] = sound.success_rate > 0.5 && sound.cautions.all(|said| said.contains("rounded by") || said.contains("a softmax gives its answers")) && blind.cautions[0].contains("is no number or infinite at 100")
                 && blind.success_rate < sound.success_rate && blind.filter(|row| row.after == row.label && !row.vanished).len() == 0
                 && blind.cautions.some(|said| said.contains("was no number"));
         }
@@ -812,4 +812,75 @@ fn grey_images_in_the_place_of_colour_are_noticed() {
         };
         #{ colour: said.call("colour.pt"), grey: !said.call("grey.pt") }"#,
     );
+}
+
+/// The same answers of scores that lie ten times nearer to one another are called no more robust without a word.
+#[test]
+fn a_softmax_that_is_hardly_sure_of_right_answers_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |script: &str| super::run_in(folder.path(), script).unwrap_or_else(|error| panic!("{error}"));
+    let begin = "let ds = data::glyphs(#{ n: 300, size: 16, position: \"centred\", margin: 0, seed: 1 });
+        let layers = [net::flatten(), [\"l\", net::linear(10)]];";
+    run(&format!(
+        "{begin} model::train(ds, #{{ arch: layers, epochs: 12, lr: 0.01, seed: 1 }}).save(\"f.safetensors\");"
+    ));
+    let weights = Tensor::read_safetensors(folder.path().join("f.safetensors")).unwrap();
+    let near: Vec<_> = weights.into_iter().map(|(name, tensor)| (name, tensor * 0.05)).collect();
+    Tensor::write_safetensors(&near, folder.path().join("near.safetensors")).unwrap();
+    let found = run(&format!(
+        r#"{begin}
+        let f = model::load("f.safetensors");
+        let near = model::load("near.safetensors", #{{ arch: layers, input: [1, 16, 16] }});
+        let told = |result| result.cautions.some(|said| said.contains("pulls at all classes alike"));
+        let by = |f, search, objective| examine(f, ds, #{{
+            space: space::pixels("linf", #{{ bounds: [0, 1] }}), search: search, objective: objective, levels: [0.02], seed: 1,
+        }});
+        let plain = objective::misclassify();
+        let bim = search::bim(#{{ steps: 2 }});
+        #{{
+            same: (f.predict(ds) == near.predict(ds)).mean() > 0.99, able: f.accuracy(ds) > 0.8, told: told.call(by.call(near, bim, plain)),
+            sure: !told.call(by.call(f, bim, plain)), by_scores: !told.call(by.call(near, bim, plain.loss("dlr"))),
+            blind: !told.call(by.call(near, search::square(#{{ questions: 4 }}), plain)),
+            curve: told.call(tolerance::curve(by.call(near, search::apgd(#{{ steps: 2 }}), plain))),
+        }}"#
+    ));
+    super::truths::hold(&found);
+}
+
+#[test]
+fn parts_of_a_weight_are_not_taken_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = Tensor::ones([3, 16], (Kind::Float, Device::Cpu));
+    let kept = [
+        (["weight_orig", "weight_mask"], "prune.remove"),
+        (["weight_v", "weight_g"], "remove_weight_norm"),
+        (["parametrizations.weight.original", "parametrizations.weight.0._u"], "remove_parametrizations"),
+    ];
+    for (parts, call) in kept {
+        let named = |part: &str| format!("l.{part}");
+        let tensors = [(named(parts[0]), &whole), (named(parts[1]), &whole), (named("bias"), &whole)];
+        Tensor::write_safetensors(&tensors, folder.path().join("parts.safetensors")).unwrap();
+        let script = format!(
+            "model::load(\"parts.safetensors\", #{{ arch: [net::flatten(), [\"l\", net::linear(3)]], input: [1, 4, 4], names: #{{ \"l.{}\": \"l.weight\" }}, \
+             ignore: [\"l.{}\"] }})",
+            parts[0], parts[1]
+        );
+        let error = super::run_in(folder.path(), &script).map(|value| value.summary()).expect_err(&script);
+        assert!(error.contains("none is the weight") && error.contains(call), "{error}");
+    }
+}
+
+/// Every label of a sigmoid's answers would count as there.
+#[test]
+fn binary_labels_of_probabilities_are_refused() {
+    let examined = |answers: &str| {
+        format!(
+            "let ds = data::glyphs(#{{ n: 20, size: 16, seed: 1 }}).relabel(|row| 0);
+             let f = model::from(|x| {{ let s = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]) * 20 - 8; {answers} }}, #{{ classes: 3 }});
+             examine(f, ds, #{{ space: space::noise(0.1), search: search::random(#{{ questions: 3 }}), objective: objective::labels([0, 1], #{{ negative: [2] }}) }}).len()"
+        )
+    };
+    let scores = "tensor::concat([s, -s, s * 2], 1)";
+    assert!(run(&examined(scores)).is_ok());
+    refused(&examined(&format!("1 / (1 + (-({scores})).exp())")), "every label would count as there");
 }

@@ -1,5 +1,11 @@
 //! What tests of a generator may be of, and who may be asked about them.
 
+use std::path::Path;
+use std::rc::Rc;
+
+use viva::core::Cx;
+use viva::script::Session;
+
 use super::{refused, truths};
 
 /// A generator whose images show their labels to `f`; `judge` reads them as well, `shifted` counts its classes from 1, `constant` says 3.
@@ -31,6 +37,45 @@ fn tests_that_are_of_another_numbering_are_told() {
             tests: told.call(tests.cautions, "number the classes of") && told.call(tests.cautions, "tests may be of that alone"),
             search: told.call(search.cautions, "number the classes of"), honest: !told.call(honest.cautions, "tests may be of that alone"),
             constant: told.call(three.cautions, "tests of one label don't tell whether it reads them"), asked: !told.call(tests.cautions, "answers class"),
+        }}"#
+    ));
+}
+
+/// Errors on tests say nothing against the classifier that they are tests of, but may against another.
+#[test]
+fn tests_count_their_own_classifiers_errors_as_meant() {
+    let script = format!(
+        r#"{DRAWN}
+        let tests = generator::tests(g, f, #{{ n: 60, draws: 20000, seed: 1 }}).images;
+        let against = generator::finetune(g, f, g.sample(#{{ n: 60, seed: 8 }}), #{{ steps: 40, batch: 16, rate: 1.0, lr: 0.01, seed: 1 }});
+        let fails = against.sample(#{{ n: 200, seed: 2 }});
+        #{{ own: f.accuracy(tests) == 0.0, finetuned: f.accuracy(fails) < 0.3, other: shifted.accuracy(tests) <= 1.0 }}"#
+    );
+    let cx = Rc::new(Cx::default());
+    let found = Session::new(cx.clone())
+        .run(Path::new("script.rhai"), &script)
+        .unwrap_or_else(|error| panic!("{}", error.render(false)));
+    truths::hold(&found);
+    let [told] = &cx.warnings()[..] else { panic!("{:?}", cx.warnings()) };
+    assert!(told.contains("answers 11 classes, tests of trained has 10"), "{told}");
+}
+
+/// A judge that numbers classes otherwise, that reads half of the draws, or that is the classifier behind another name.
+#[test]
+fn judges_that_are_none_are_told() {
+    truths(&format!(
+        r#"{DRAWN}
+        let by = |judge| generator::tests(g, f, #{{ n: 6, draws: 20000, seed: 1, oracle: [judge] }});
+        let dim = model::from(|x| judge.logits(x * 0.3), #{{ classes: 10 }});
+        let moved = model::from(|x| judge.logits(x).transpose().pick([9, 0, 1, 2, 3, 4, 5, 6, 7, 8]).transpose(), #{{ classes: 10 }});
+        let cooler = model::from(|x| f.logits(x) * 0.1, #{{ classes: 10 }});
+        let reads = |judge| judge.accuracy(g.sample(#{{ n: 100, seed: 5 }}));
+        #{{
+            honest: by.call(judge).cautions.filter(|said| said.contains("of the oracle")) == [],
+            background: told.call(by.call(shifted).cautions, "it is of the oracle"), moved: told.call(by.call(moved).cautions, "it is of the oracle"),
+            dim: reads.call(dim) > reads.call(judge) - 0.2 || told.call(by.call(dim).cautions, "of the oracle"),
+            same: told.call(by.call(cooler).cautions, "may be the same classifier in another file"),
+            perturbed: told.call(generator::perturb(g, f, #{{ n: 30, steps: 300, increment: 0.2, lr: 0.1, layers: 0..1, samples: 100, seed: 1, oracle: [cooler] }}).cautions, "may be the same classifier"),
         }}"#
     ));
 }

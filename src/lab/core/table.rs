@@ -1,6 +1,7 @@
 //! Named columns of values: what prints as an aligned table and saves as CSV or Parquet.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::ops::Range;
 
@@ -331,9 +332,12 @@ impl Table {
         !self.columns[column].1.iter().all(plain)
     }
 
-    /// Whether a column holds short texts alone.
+    /// Whether a column holds short texts alone, or another for each row.
     fn tells_apart(&self, column: usize) -> bool {
-        self.columns[column].1.iter().all(|cell| matches!(cell, Value::Str(text) if columns_of(text) <= NAME))
+        let texts = |cell: &Value| if let Value::Str(text) = cell { Some(text.clone()) } else { None };
+        let Some(texts) = self.columns[column].1.iter().map(texts).collect::<Option<Vec<_>>>() else { return false };
+        let others: BTreeSet<&String> = texts.iter().collect();
+        others.len() == texts.len() || texts.iter().all(|text| columns_of(text) <= NAME)
     }
 
     /// These columns, in this order.

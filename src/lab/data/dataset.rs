@@ -95,6 +95,15 @@ struct Different {
     at_all: usize,
 }
 
+/// Whose errors images were made or chosen for, which therefore say nothing against it.
+#[derive(Clone, Copy, PartialEq)]
+pub enum MisreadBy {
+    Nobody,
+    Model(Digest),
+    /// Whom is not known, as of what a generator draws that was finetuned against a classifier.
+    Somebody,
+}
+
 /// Labelled images that stay where they are until they are read; a cheap handle.
 #[derive(Clone)]
 pub struct Dataset {
@@ -111,6 +120,7 @@ pub struct Dataset {
     any_range: bool,
     /// Whether labels are what searches go by, and not what is to be seen.
     arbitrary_labels: bool,
+    misread_by: MisreadBy,
     /// Ends the sentence "classes are numbered", where that was decided by their names.
     numbered: Option<Arc<str>>,
     /// Changes of `space::` that are known not to keep label and density of these images, and why.
@@ -165,6 +175,7 @@ impl Dataset {
             preprocessing: vec![],
             any_range: false,
             arbitrary_labels: false,
+            misread_by: MisreadBy::Nobody,
             numbered: None,
             cautions: vec![],
             skipped: Arc::new([]),
@@ -266,6 +277,7 @@ impl Dataset {
         set.numbered = None;
         set.from_one = false;
         set.arbitrary_labels = false;
+        set.misread_by = MisreadBy::Nobody;
         Ok(set.identified())
     }
 
@@ -547,6 +559,15 @@ impl Dataset {
     /// Whether no model can be judged by its labels.
     pub fn has_arbitrary_labels(&self) -> bool {
         self.arbitrary_labels
+    }
+
+    /// The same data, made or chosen for errors.
+    pub fn made_for(self, misread_by: MisreadBy) -> Self {
+        Self { misread_by, ..self }
+    }
+
+    pub fn misread_by(&self) -> MisreadBy {
+        self.misread_by
     }
 
     /// Whether pixels may leave [0, 1].

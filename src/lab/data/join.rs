@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{Dataset, Edge, Source, are_numbers, are_numerals};
+use super::{Dataset, Edge, MisreadBy, Source, are_numbers, are_numerals};
 use crate::core::{Cautions, Digest, Error, Result, Value};
 use crate::render::Mesh;
 
@@ -177,6 +177,8 @@ impl Dataset {
             set = set.numbered(how.into());
         }
         let set = set.of_arbitrary_labels(self.has_arbitrary_labels() || other.has_arbitrary_labels());
+        let same = self.misread_by() == other.misread_by();
+        let set = set.made_for(if same { self.misread_by() } else { MisreadBy::Nobody });
         Ok(if any_range { set.of_any_range() } else { set })
     }
 }

@@ -49,7 +49,7 @@ mod webdataset;
 mod window;
 
 pub use columns::ColumnNames;
-pub use dataset::{Dataset, Edge, PixelScale, Preprocessing, Skipped};
+pub use dataset::{Dataset, Edge, MisreadBy, PixelScale, Preprocessing, Skipped};
 pub use drawn::drawn;
 pub use glyphs::{Glyphs, Polarity, Position, Split};
 pub(crate) use jpeg::compressed;

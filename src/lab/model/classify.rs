@@ -1,7 +1,7 @@
 //! What a model answers to many images: scores, labels and how often it is right, in batches.
 
 use super::{Model, ONE_SCORE};
-use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, attempt, on_device, whole_columns};
+use crate::core::{Cx, Error, LongCall, Object, Result, Tensor, attempt, in_stream, on_device, whole_columns};
 use crate::data::Dataset;
 
 /// Images to classify.
@@ -161,11 +161,57 @@ impl Model {
     pub fn read(&self, cx: &Cx, set: &Dataset) -> Result<Vec<(i64, i64)>> {
         self.check_fits(cx, set)?;
         let answers = self.predictions(cx, &Inputs::Data(set))?;
+        if let Some(caution) = self.unlike_before(&answers, &|rows| set.images(rows, cx.device()))? {
+            cx.warn(caution.as_str());
+            self.notice(caution);
+        }
         if self.classes() == Some(1) {
             let why = "has one score for an image, so that its answer is always class 0: how often that is right says nothing of it";
             return Err(Error::model(format!("{} {why}", self.name)).hint(ONE_SCORE));
         }
         Ok(set.labels().iter().copied().zip(answers).collect())
+    }
+
+    /// What is to be said of a model that was written elsewhere where it answers a few of so many images, asked about together once more, otherwise than
+    /// `before`: one that goes by what was asked before, by how many or which others stand in the batch. `images` gives those at places among them.
+    pub(crate) fn unlike_before(
+        &self,
+        before: &[i64],
+        images: &dyn Fn(&[usize]) -> Result<Tensor>,
+    ) -> Result<Option<String>> {
+        const MOST: usize = 8;
+        /// One alone may be as near to another class as rounding.
+        const FEW: usize = 2;
+        if !self.foreign() || self.draws() || in_stream() || before.len() < FEW {
+            return Ok(None);
+        }
+        let n = before.len().min(MOST);
+        // The last one among them: some models spoil the end of a batch.
+        let some: Vec<usize> = (0..n).map(|i| (i + 1) * before.len() / n - 1).collect();
+        let images = images(&some)?;
+        let unlike = |images: &Tensor, before: &[i64]| -> Result<usize> {
+            Ok(self.answers(images)?.iter().zip(before).filter(|(now, before)| now != before).count())
+        };
+        let told = |unlike: usize, of: usize, when: &str| {
+            format!(
+                "{} answers otherwise to {unlike} of {of} images as they stand when they are asked about once more{when}: its answers go by what it was asked \
+                 before, or by how many and which others are in a batch, and outcomes are of these batches in this order",
+                self.name
+            )
+        };
+        let before: Vec<i64> = some.iter().map(|i| before[*i]).collect();
+        let now = unlike(&images, &before)?;
+        if now >= FEW {
+            return Ok(Some(told(now, n, "")));
+        }
+        let first =
+            self.first_answers.borrow().as_ref().map(|(images, before)| (images.shallow_clone(), before.clone()));
+        let Some((images, before)) = first else {
+            self.first_answers.replace(Some((images, before)));
+            return Ok(None);
+        };
+        let since = unlike(&images, &before)?;
+        Ok((since >= FEW).then(|| told(since, before.len(), " after other questions")))
     }
 
     pub fn accuracy(&self, cx: &Cx, set: &Dataset) -> Result<f64> {

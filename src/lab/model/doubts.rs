@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Model;
-use crate::core::{cut, number};
-use crate::data::{Dataset, are_numbers, are_numerals};
+use crate::core::{Object, cut, number};
+use crate::data::{Dataset, MisreadBy, are_numbers, are_numerals};
 
 /// On fewer images an error tells nothing of that kind.
 const FEWEST: usize = 10;
@@ -88,7 +88,18 @@ impl Model {
         if set.has_arbitrary_labels() {
             return None;
         }
+        if self.is_misread_for(set) {
+            return self.other_number_of_classes(Shown::Images(set));
+        }
         self.doubts_of(Shown::Images(set), read)
+    }
+
+    fn is_misread_for(&self, set: &Dataset) -> bool {
+        match set.misread_by() {
+            MisreadBy::Nobody => false,
+            MisreadBy::Model(digest) => digest == self.digest(),
+            MisreadBy::Somebody => true,
+        }
     }
 
     /// The same of what a generator draws, by how often each answer was given to draws of each label. `taught` says that the generator learned to be
@@ -108,7 +119,8 @@ impl Model {
 
     /// The same of answers that need not be to images as they stand.
     pub fn doubted_numbers(&self, set: &Dataset, read: &[(i64, i64)]) -> Option<String> {
-        if set.has_arbitrary_labels() { None } else { self.doubted_numbers_of(Shown::Images(set), read) }
+        let unjudged = set.has_arbitrary_labels() || self.is_misread_for(set);
+        if unjudged { None } else { self.doubted_numbers_of(Shown::Images(set), read) }
     }
 
     fn doubts_of(&self, set: Shown, read: &[(i64, i64)]) -> Option<String> {

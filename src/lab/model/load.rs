@@ -9,7 +9,7 @@ use tch::CModule;
 use super::layer::Layer;
 use super::learned::SavedImages;
 use super::module::Module;
-use super::supply::rename;
+use super::supply::{check_whole, rename};
 use super::weights::{self, Contents, Weights};
 use super::{Model, TorchScript, zoo};
 use crate::core::{Cx, Digest, Error, Result, cut};
@@ -189,6 +189,7 @@ struct FoundNetwork {
 
 /// `file`: what it is called, which may say which network it is.
 fn module(cx: &Cx, file: &str, weights: Weights, options: &mut Options) -> Result<FoundNetwork> {
+    check_whole(&weights)?;
     let weights = rename(weights, &options.names, &options.ignore)?;
     let arch = match &options.arch {
         Some(Arch::Layers(_)) => None,

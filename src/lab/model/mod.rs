@@ -72,6 +72,11 @@ pub trait Network {
         false
     }
 
+    /// Whether it was written elsewhere, so that an answer may go by what was asked before or stands beside it.
+    fn foreign(&self) -> bool {
+        self.refuses()
+    }
+
     /// The layers and tensors, of a network that is made of them.
     fn module(&self) -> Option<&Module> {
         None
@@ -223,8 +228,11 @@ pub struct Model {
     probed: Rc<Cell<usize>>,
     /// How far the scores that were seen then may be off by rounding, not a number before.
     rounding_of_scores: Rc<Cell<f64>>,
+    sureness: Rc<Cell<f64>>,
     /// Whether it is asked about each image of a batch by itself, as it takes no more than one.
     one_by_one: Rc<Cell<bool>>,
+    /// Of a model that was written elsewhere a few images and what it answered to them first.
+    first_answers: Rc<RefCell<Option<(Tensor, Vec<i64>)>>>,
 }
 
 impl Model {
@@ -245,7 +253,9 @@ impl Model {
             cautions: Rc::default(),
             probed: Rc::default(),
             rounding_of_scores: Rc::new(Cell::new(f64::NAN)),
+            sureness: Rc::new(Cell::new(f64::NAN)),
             one_by_one: Rc::default(),
+            first_answers: Rc::default(),
         }
     }
 
@@ -405,9 +415,9 @@ impl Model {
         self.network.module().is_some()
     }
 
-    /// Whether it is TorchScript, whose layers nobody sees.
-    pub(crate) fn is_torchscript(&self) -> bool {
-        self.network.refuses()
+    /// Whether it is TorchScript or a program, which nobody here has read.
+    pub(crate) fn foreign(&self) -> bool {
+        self.network.foreign()
     }
 
     /// Scores before the softmax, `N x K`, of images `N x C x H x W` in [0, 1]. No gradients are kept unless the images ask

@@ -6,8 +6,8 @@ use super::Model;
 use crate::core::{Cx, ErrorKind, LongCall, Object, Result, Tensor, in_stream, significant, with_stream};
 use crate::data::Dataset;
 
-/// The number of classes, the largest score, and cautions.
-type Noticed = (i64, f64, Vec<String>);
+/// The number of classes; how far scores are rounded, and the mean probability that their softmax gives the answers; and cautions.
+type Noticed = (i64, [f64; 2], Vec<String>);
 
 /// Images that are asked about, at most.
 const MOST: usize = 8;
@@ -33,6 +33,8 @@ const FINE: f64 = 1e-3;
 pub const UNSTEADY: &str = "as in training mode";
 /// What is said of those that answer the same question otherwise.
 const DRAWS: &str = "answers something else when it is asked the same again";
+
+const SIGMOIDS: &str = "numbers from 0 to 1, as a sigmoid gives for each class,";
 
 /// Seed of the draws of models that draw.
 pub(super) const OWN: u64 = u64::from_be_bytes(*b"__probe_");
@@ -67,7 +69,7 @@ impl Model {
                     true => self.notable(&images),
                     false => with_stream(OWN, 0, || self.notable(&images)),
                 };
-                let (rounding, noticed) = match noticed {
+                let (numbers, noticed) = match noticed {
                     // What is done with batches that are too large is for those who choose them.
                     Err(error) if error.is_out_of_memory() => return Ok(()),
                     // A network in double precision may be meant for images that a generator draws so.
@@ -86,7 +88,7 @@ impl Model {
                     }
                     noticed => noticed?,
                 };
-                let noticed = (self.classes().unwrap_or_default(), rounding, noticed);
+                let noticed = (self.classes().unwrap_or_default(), numbers, noticed);
                 call.append(serde_json::json!(noticed).to_string().as_bytes())?;
                 noticed
             }
@@ -94,7 +96,8 @@ impl Model {
         self.classes.get_or_init(|| noticed.0);
         self.probed.set(count);
         // A number that is none is less than any.
-        self.rounding_of_scores.set(self.rounding_of_scores.get().max(noticed.1));
+        self.rounding_of_scores.set(self.rounding_of_scores.get().max(noticed.1[0]));
+        self.sureness.set(noticed.1[1]);
         for caution in noticed.2 {
             cx.warn(caution.as_str());
             self.notice(caution);
@@ -145,8 +148,13 @@ impl Model {
         }
     }
 
-    /// How far scores are rounded, and what is to be said.
-    fn notable(&self, all: &Tensor) -> Result<(f64, Vec<String>)> {
+    /// The mean probability that a softmax of its scores gives what it answers, of the images that it was probed on; not a number where none was seen.
+    pub(crate) fn sureness(&self) -> f64 {
+        self.sureness.get()
+    }
+
+    /// How far scores are rounded and how sure they are, and what is to be said.
+    fn notable(&self, all: &Tensor) -> Result<([f64; 2], Vec<String>)> {
         let ask =
             |images: &Tensor| tch::no_grad(|| -> Result<Tensor> { Ok(self.logits(images)?.f_to_kind(Kind::Double)?) });
         let n = all.size()[0];
@@ -155,7 +163,7 @@ impl Model {
         let images = &all.f_index_select(0, &Tensor::f_from_slice(&spread)?.f_to(all.device())?)?;
         let answers = ask(images)?;
         if answers.f_isfinite()?.f_all()?.f_int64_value(&[])? == 0 {
-            return Ok((0.0, vec![]));
+            return Ok(([0.0, 1.0], vec![]));
         }
         let largest = answers.f_abs()?.f_max()?.f_double_value(&[])?;
         let of_kind =
@@ -186,7 +194,8 @@ impl Model {
                 Err(_) => {}
             }
         }
-        Ok((rounded * largest, noticed))
+        let sureness = answers.f_softmax(1, Kind::Double)?.f_amax([1i64].as_slice(), false)?.f_mean(Kind::Double)?;
+        Ok(([rounded * largest, sureness.f_double_value(&[])?], noticed))
     }
 
     fn goes_by_number(&self) -> String {
@@ -291,6 +300,12 @@ impl Model {
         Ok(apart(&answers.f_narrow(0, last, 1)?, &scores.f_narrow(0, last, 1)?)? > SAME)
     }
 
+    /// Whether all of its scores are above 0, as probabilities are.
+    pub(crate) fn answers_shares(&self) -> bool {
+        let own = [format!("{} answers probabilities", self.name), format!("{} answers {SIGMOIDS}", self.name)];
+        self.cautions().iter().any(|caution| own.iter().any(|own| caution.starts_with(own)))
+    }
+
     /// Whether it answers the same question otherwise.
     pub(crate) fn draws(&self) -> bool {
         // Of what it stands in for, the mean of draws among them, that may be told as well.
@@ -316,7 +331,7 @@ fn beside_probabilities(answers: &Tensor) -> Result<Option<&'static str>> {
     }
     let each_by_itself = largest <= 1.0 && least < 1.0 - SURE && largest > SURE;
     Ok(match (each_by_itself, are_probabilities(&answers.f_div_scalar(100.0)?)?) {
-        (true, _) => Some("numbers from 0 to 1, as a sigmoid gives for each class,"),
+        (true, _) => Some(SIGMOIDS),
         (_, true) => Some("percentages"),
         _ => None,
     })

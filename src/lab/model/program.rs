@@ -95,6 +95,10 @@ impl Network for Program {
         false
     }
 
+    fn foreign(&self) -> bool {
+        true
+    }
+
     fn opaque(&self) -> bool {
         true
     }

@@ -117,6 +117,10 @@ impl Network for PythonModel {
         self.differentiable
     }
 
+    fn foreign(&self) -> bool {
+        true
+    }
+
     fn opaque(&self) -> bool {
         self.opaque
     }

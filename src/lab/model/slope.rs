@@ -25,6 +25,20 @@ const GRID: i64 = 8;
 /// Of the squares of what scores change there, the share that the gradient may leave out: more is no curvature.
 const LEFT_OUT: f64 = 0.15;
 
+/// Of the pixels of an image, those of gradient 0 that are worth a question, and how far these are moved then.
+const DEAD: f64 = 0.3;
+const OUT_OF_IT: f64 = 0.2;
+/// Of what the other pixels change where they are moved as far, what those of gradient 0 change at least to be missed.
+const AS_MUCH: f64 = 0.25;
+
+/// Images from which the way to another one is followed, at most, and the stretches that it is first divided into.
+const WAYS: usize = 3;
+const STRETCHES: usize = 4;
+/// How often the stretch where scores change most is halved, at most: changes that are left are too small to be seen then, or sudden.
+const HALVED: usize = 12;
+/// Of these the first, by which networks with many kinks have agreed with their gradients.
+const SURELY: usize = 5;
+
 /// The best score less the next one, of images as they are asked about.
 struct Lead {
     /// The two classes of each image, `N x 2`.
@@ -32,6 +46,46 @@ struct Lead {
     here: Vec<f64>,
     /// By pixels, in double precision.
     gradient: Tensor,
+}
+
+/// Of the way from one image to another the part where the lead changes most.
+struct Stretch {
+    from: f64,
+    length: f64,
+    /// At its ends.
+    leads: [f64; 2],
+    /// How often a change that can be seen was set beside the gradient.
+    asked: usize,
+    /// Whether one was as it says.
+    agrees: bool,
+}
+
+impl Stretch {
+    fn change(&self) -> f64 {
+        self.leads[1] - self.leads[0]
+    }
+
+    /// Whether the change is too small to be seen, or is no number.
+    fn ended(&self, seen: f64) -> bool {
+        !(self.change().abs() > seen)
+    }
+
+    /// Sets the change beside what the gradient in the middle says of the whole way, and goes on with the half where more changes.
+    fn halve(&mut self, middle: f64, said: f64, seen: f64) {
+        if self.agrees || self.ended(seen) || !said.is_finite() {
+            return;
+        }
+        self.asked += 1;
+        self.agrees = (said * self.length / self.change() - 1.0).abs() <= AS_SAID;
+        let first = (middle - self.leads[0]).abs() >= (self.leads[1] - middle).abs();
+        self.length /= 2.0;
+        if first {
+            self.leads[1] = middle;
+        } else {
+            self.from += self.length;
+            self.leads[0] = middle;
+        }
+    }
 }
 
 fn numbers(tensor: &Tensor) -> Result<Vec<f64>> {
@@ -52,9 +106,13 @@ impl Model {
         let shaken =
             shaken.f_sub_scalar(0.5)?.f_mul_scalar(0.04)?.f_to_device(images.device())?.f_to_kind(images.kind())?;
         let images = images.f_mul_scalar(0.7)?.f_add_scalar(0.15)?.f_add(&shaken)?;
-        let told = self.lead_at(&images, answers).and_then(|lead| {
+        let told = self.lead_at(&images, answers.f_topk(2, 1, true, true)?.1).and_then(|lead| {
             let told = self.told_of_gradient(&images, answers, &lead)?;
-            if told.is_some() { Ok(told) } else { self.told_across(&images, answers, &lead) }
+            if told.is_some() {
+                return Ok(told);
+            }
+            let told = self.told_across(&images, answers, &lead)?;
+            if told.is_some() { Ok(told) } else { self.told_on_the_way(&images, answers) }
         });
         match told {
             Ok(told) => Ok(told),
@@ -76,15 +134,19 @@ impl Model {
             let lead = scores.f_select(1, 0)?.f_sub(&scores.f_select(1, 1)?)?;
             Ok(gradients(&self.name, &lead.f_sum(Kind::Double)?, &[&leaf], Graph::Free)?.remove(0))
         });
-        let of_pixels = match found {
-            Ok(gradient) => gradient.f_isfinite()?.f_logical_not()?.f_flatten(1, -1)?.f_to_kind(Kind::Double)?,
+        let gradient = match found {
+            Ok(gradient) => gradient,
             Err(error) if error.is_interrupted() || error.is_out_of_memory() => return Err(error),
             // Refused by name where it is asked for.
             Err(_) => return Ok(None),
         };
+        let of_pixels = gradient.f_isfinite()?.f_logical_not()?.f_flatten(1, -1)?.f_to_kind(Kind::Double)?;
         let share = of_pixels.f_mean(Kind::Double)?.f_double_value(&[])?;
         let of_images = of_pixels.f_amax([1i64].as_slice(), false)?.f_sum(Kind::Double)?.f_double_value(&[])?;
-        Ok((share > 0.0).then(|| {
+        if share == 0.0 {
+            return self.pixels_in_dead_zones(images, &gradient, &best);
+        }
+        Ok(Some({
             format!(
                 "the gradient of {} is no number or infinite at {}% of the pixels of {of_images} of {} images: searches along it do not know \
                  where these pixels are to go, and what they leave right says little of what {} bears",
@@ -96,8 +158,61 @@ impl Model {
         }))
     }
 
-    fn lead_at(&self, images: &Tensor, answers: &Tensor) -> Result<Lead> {
-        let best = answers.f_topk(2, 1, true, true)?.1;
+    /// What is said where many pixels have a gradient of 0, here and a little beside, and yet change the scores once they are moved farther, as below a
+    /// threshold: of flat images a maximum or a rectifier does so for a few, so that they are set beside the others.
+    fn pixels_in_dead_zones(&self, images: &Tensor, gradient: &Tensor, best: &Tensor) -> Result<Option<String>> {
+        let dead_in = |gradient: &Tensor| -> Result<Tensor> { Ok(gradient.f_eq(0.0)?) };
+        let share = |dead: &Tensor| -> Result<f64> {
+            Ok(dead.f_to_kind(Kind::Double)?.f_mean(Kind::Double)?.f_double_value(&[])?)
+        };
+        let dead = dead_in(gradient)?;
+        let within = images.f_min()?.f_double_value(&[])? >= 0.0 && images.f_max()?.f_double_value(&[])? <= 1.0;
+        let of = share(&dead)?;
+        if of < DEAD || of == 1.0 || !within || self.copies() > 1 {
+            return Ok(None);
+        }
+        let random = |k: u64| -> Result<Tensor> {
+            let drawn = with_stream(OWN, k, || Tensor::f_rand(images.size(), (Kind::Float, Device::Cpu)))?;
+            Ok(drawn.f_sub_scalar(0.5)?.f_to_device(images.device())?.f_to_kind(images.kind())?)
+        };
+        let shaken = images.f_add(&random(100)?.f_mul_scalar(0.04)?)?.f_clamp(0.0, 1.0)?;
+        let lead = self.lead_at(&shaken, best.shallow_clone())?;
+        let dead = dead.f_logical_and(&dead_in(&lead.gradient)?)?;
+        let of = share(&dead)?;
+        if of < DEAD {
+            return Ok(None);
+        }
+        let dead = dead.f_to_kind(images.kind())?;
+        let live = dead.f_neg()?.f_add_scalar(1.0)?;
+        let (mut by_dead, mut by_live) = (vec![0.0; lead.here.len()], vec![0.0; lead.here.len()]);
+        for k in 0..2 {
+            let far = random(101 + k)?.f_sign()?.f_mul_scalar(OUT_OF_IT)?;
+            for (moved, sums) in [(&dead, &mut by_dead), (&live, &mut by_live)] {
+                let there = self.lead(&shaken.f_add(&far.f_mul(moved)?)?.f_clamp(0.0, 1.0)?, &lead)?;
+                sums.iter_mut()
+                    .zip(&there)
+                    .zip(&lead.here)
+                    .for_each(|((sum, there), here)| *sum += (there - here).powi(2));
+            }
+        }
+        let missed = by_dead
+            .iter()
+            .zip(&by_live)
+            .filter(|(dead, live)| **dead > AS_MUCH.powi(2) * **live && **dead > 0.0)
+            .count();
+        Ok((2 * missed > by_dead.len()).then(|| {
+            format!(
+                "the gradient of {} is exactly 0 at {}% of the pixels, which change its scores where they are moved by {OUT_OF_IT} ({missed} of {} images): searches \
+                 along it do not move them, and what they leave right says little of what {} bears",
+                self.name,
+                significant(100.0 * of, 2),
+                by_dead.len(),
+                self.name
+            )
+        }))
+    }
+
+    fn lead_at(&self, images: &Tensor, best: Tensor) -> Result<Lead> {
         let leaf = images.f_detach_copy()?.f_set_requires_grad(true)?;
         let (here, gradient) = tch::with_grad(|| -> Result<(Tensor, Tensor)> {
             let here = self.leads(&leaf, &best)?;
@@ -182,6 +297,81 @@ impl Model {
             significant(100.0 * least[least.len() / 2], 2),
             self.name
         )))
+    }
+
+    /// Whether scores change by jumps on the way from one image to another, which no gradient tells of: the stretch where they change most is halved until
+    /// they change there as the gradient in its middle says. Steps under a weak slope agree with it wherever there is no step.
+    fn told_on_the_way(&self, images: &Tensor, answers: &Tensor) -> Result<Option<String>> {
+        let largest = answers.f_abs()?.f_max()?.f_double_value(&[])?;
+        // To the next image with another answer, and where there is none to the same in negative.
+        let of = Vec::<i64>::try_from(&answers.f_argmax(1, false)?.f_to_device(Device::Cpu)?)?;
+        let (n, ways) = (of.len(), of.len().min(WAYS));
+        let row = |i: usize| -> Result<Tensor> {
+            Ok(match (1..n).map(|k| (i + k) % n).find(|&j| of[j] != of[i]) {
+                Some(j) => images.f_get(j as i64)?,
+                None => images.f_get(i as i64)?.f_neg()?.f_add_scalar(1.0)?,
+            })
+        };
+        let ends = Tensor::f_stack(&(0..ways).map(row).collect::<Result<Vec<_>>>()?, 0)?;
+        let begins = images.f_narrow(0, 0, ways as i64)?;
+        let way = ends.f_sub(&begins)?;
+        let at = |shares: &[f64]| -> Result<Tensor> {
+            let shares = Tensor::f_from_slice(shares)?.f_to_device(images.device())?.f_to_kind(images.kind())?;
+            Ok(begins.f_add(&way.f_mul(&shares.f_reshape([-1, 1, 1, 1])?)?)?)
+        };
+        let scores = |k: usize| -> Result<Tensor> {
+            let images = at(&vec![k as f64 / STRETCHES as f64; ways])?;
+            tch::no_grad(|| Ok(self.logits(&images)?.f_to_kind(Kind::Double)?))
+        };
+        let stops = (0..=STRETCHES).map(scores).collect::<Result<Vec<_>>>()?;
+        // The class at one end less that at the other, or the best less the next one where it is the same.
+        let (two, there) = (stops[0].f_topk(2, 1, true, true)?.1, stops[STRETCHES].f_argmax(1, true)?);
+        let (first, second) = (two.f_narrow(1, 0, 1)?, two.f_narrow(1, 1, 1)?);
+        let best = Tensor::f_cat(&[&first, &there.f_where_self(&there.f_ne_tensor(&first)?, &second)?], 1)?;
+        let lead = |scores: &Tensor| -> Result<Vec<f64>> {
+            let two = scores.f_gather(1, &best, false)?;
+            numbers(&two.f_select(1, 0)?.f_sub(&two.f_select(1, 1)?)?)
+        };
+        let stops = stops.iter().map(lead).collect::<Result<Vec<_>>>()?;
+        let seen = SEEN * largest;
+        let mut stretches: Vec<Stretch> = (0..ways)
+            .map(|i| {
+                let change = |k: &usize| (stops[k + 1][i] - stops[*k][i]).abs();
+                let k = (0..STRETCHES).max_by(|a, b| change(a).total_cmp(&change(b))).unwrap_or_default();
+                let from = k as f64 / STRETCHES as f64;
+                Stretch {
+                    from,
+                    length: 1.0 / STRETCHES as f64,
+                    leads: [stops[k][i], stops[k + 1][i]],
+                    asked: 0,
+                    agrees: false,
+                }
+            })
+            .collect();
+        for _ in 0..HALVED {
+            let middles: Vec<f64> = stretches.iter().map(|s| s.from + s.length / 2.0).collect();
+            let middle = self.lead_at(&at(&middles)?, best.shallow_clone())?;
+            let said = numbers(&middle.gradient.f_mul(&way)?.f_flatten(1, -1)?.f_sum_dim_intlist(
+                [1i64].as_slice(),
+                false,
+                Kind::Double,
+            )?)?;
+            for (i, stretch) in stretches.iter_mut().enumerate() {
+                stretch.halve(middle.here[i], said[i], seen);
+            }
+            if 2 * stretches.iter().filter(|s| s.agrees || s.ended(seen)).count() >= stretches.len() {
+                break;
+            }
+        }
+        let asked = stretches.iter().filter(|s| s.agrees || s.asked >= SURELY).count();
+        let sudden = stretches.iter().filter(|s| !s.agrees && s.asked >= SURELY).count();
+        Ok((2 * sudden > stretches.len()).then(|| {
+            format!(
+                "scores of {} change by jumps that its gradient says nothing of (on the way between {sudden} of {asked} pairs of images): searches along it go by \
+                 what is left between the jumps, and what they leave right says nothing of what {} bears",
+                self.name, self.name
+            )
+        }))
     }
 
     fn told_of_gradient(&self, images: &Tensor, answers: &Tensor, lead: &Lead) -> Result<Option<String>> {
@@ -286,6 +476,12 @@ mod tests {
             |scores| (scores * 20.0).softmax(1, Kind::Float),
             |scores| scores.log_softmax(1, Kind::Float),
         ];
+        // Steps, with a weak slope that tells of another score or of the same.
+        let stepped: [fn(Tensor) -> Tensor; 3] = [
+            |scores| (&scores / 2.0).round() * 2.0 + scores.flip([1]) * 0.01,
+            |scores| (&scores / 2.0).round() * 2.0 + scores * 0.01,
+            |scores| scores.argmax(1, false).one_hot(5).to_kind(Kind::Float) * 5.0 + scores.flip([1]) * 0.01,
+        ];
         // The same numbers, of which the gradient is turned, ten times as long, or a fiftieth.
         let wrong: [fn(Tensor) -> Tensor; 3] = [
             |scores| scores.detach() * 2.0 - scores,
@@ -304,9 +500,54 @@ mod tests {
                 }
             }
         }
+        // Of images that are unlike one another, so that scores change from one to the next.
+        let spots =
+            Tensor::eye(8, (Kind::Float, Device::Cpu)).view([8, 1, 2, 4]).upsample_nearest2d([8, 8], None, None);
+        // Of some weights all images get one answer, which changes nowhere.
+        for (i, end) in stepped.into_iter().enumerate() {
+            let told =
+                (0..10).filter(|seed| told(end, &spots, *seed).is_some_and(|told| told.contains("by jumps"))).count();
+            assert!(told >= 8, "{i}: {told}");
+        }
+        for (seed, end) in (0..10).flat_map(|seed| honest.map(|end| (seed, end))) {
+            let told = told(end, &spots, seed);
+            assert!(told.is_none(), "{seed}: {told:?}");
+        }
         // Where pixels are not in [0, 1] nothing is known of where they may be.
         let images = Tensor::ones([2, 1, 8, 8], (Kind::Float, Device::Cpu));
         assert!(told(wrong[0], &(images * 2.0), 1).is_none());
+    }
+
+    /// Whose pixels below a tenth are 0 to it, as of a threshold that takes noise away.
+    struct Thresholded(Net);
+
+    impl Network for Thresholded {
+        fn forward(&self, images: &Tensor) -> Result<Tensor> {
+            self.0.forward(&(images - 0.1).relu())
+        }
+    }
+
+    #[test]
+    fn pixels_below_a_threshold_are_told_of() {
+        let floats = (Kind::Float, Device::Cpu);
+        let mut of_threshold = 0;
+        for seed in 0..20u64 {
+            let draw = |shape: &[i64], scale: f64| Tensor::randn(shape, floats) * scale;
+            let weights = || with_stream(seed, 0, || [draw(&[4, 1, 3, 3], 0.5), draw(&[4 * 16, 5], 1.0)]);
+            let net = || Net { weights: weights(), end: |scores| scores };
+            // Mostly dark, with a spot that is not.
+            let images = with_stream(seed, 1, || Tensor::rand([8, 1, 8, 8], floats).ge(0.8).to_kind(Kind::Float) * 0.9);
+            let told = |network: Box<dyn Network>| {
+                let model = Model::new("net", network, Digest::of(b"net"));
+                let answers = tch::no_grad(|| model.logits(&images)).expect("scores").to_kind(Kind::Double);
+                model.pixels_without_gradient(&images, &answers).expect("an answer").unwrap_or_default()
+            };
+            of_threshold += usize::from(told(Box::new(Thresholded(net()))).contains("exactly 0 at"));
+            let plain = told(Box::new(net()));
+            assert!(plain.is_empty(), "{seed}: {plain:?}");
+        }
+        // Some weights make little of dark pixels, wherever they are moved.
+        assert!(of_threshold >= 16, "{of_threshold}");
     }
 
     /// Of which one half of the pixels has no gradient.

@@ -257,6 +257,33 @@ impl Supply for Loaded {
     }
 }
 
+/// Fails where a weight stands in parts, as pruning and normalisations of weights keep them while they are trained: one part is no weight.
+pub fn check_whole(weights: &Weights) -> Result<()> {
+    const KEPT: [(&str, &str, &str, &str); 3] = [
+        ("_orig", "_mask", "pruned", "prune.remove(module, \"weight\")"),
+        ("_orig", "_u", "under a spectral norm", "remove_spectral_norm(module)"),
+        ("_v", "_g", "under a weight norm", "remove_weight_norm(module)"),
+    ];
+    let parametrised = weights.keys().find(|name| name.contains(".parametrizations."));
+    let parametrised =
+        parametrised.map(|name| (name.clone(), "parametrize.remove_parametrizations(module, \"weight\")"));
+    let found = KEPT.iter().find_map(|(end, other, how, call)| {
+        let stem = weights.keys().find_map(|name| {
+            let stem = name.strip_suffix(end)?;
+            weights.contains_key(&format!("{stem}{other}")).then_some(stem)
+        });
+        stem.map(|stem| (format!("{stem}, {how}, as {stem}{end} and {stem}{other}"), *call))
+    });
+    parametrised.or(found).map_or(Ok(()), |(what, call)| {
+        Err(Error::model(format!(
+            "the file has {what}: parts that a weight is worked out of, of which none is the weight"
+        ))
+        .hint(format!(
+            "torch.nn.utils.{call} for each such module before torch.save(model.state_dict(), ..) puts them together"
+        )))
+    })
+}
+
 /// Renames tensors of a file: `names` maps the name of a tensor or of its layer in the file to the one of the layer here;
 /// `ignore` drops tensors by name or layer. Counters of batch norm are dropped always.
 pub fn rename(weights: Weights, names: &BTreeMap<String, String>, ignore: &[String]) -> Result<Weights> {

@@ -38,8 +38,7 @@ const POINTS: i64 = 1 << 26;
 pub(super) fn examine(cx: &Cx, plan: &Examination, search: &dyn GradientSearch) -> Result<Transcript> {
     examined::check_differentiable(plan)?;
     plan.model.check_fits(cx, plan.data)?;
-    let classes = plan.model.classes().unwrap_or_default();
-    plan.objective.check(classes, plan.data.len())?;
+    let classes = plan.check_objective()?;
     let ways = Ways::of(cx, plan)?;
     let points = ways.as_ref().map(Ways::points);
     search.check(plan, points, classes)?;

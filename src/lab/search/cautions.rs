@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Examination, Row, gradient_search, slopes};
 use crate::core::{Cautions, significant};
-use crate::objective::Loss;
+use crate::objective::{Loss, Objective};
 use crate::space::{Axis, Differentiable, Factor};
 
 /// What is noticed of the model, the data, and how both agree.
@@ -22,10 +22,11 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
         short(plan, rows),
         free_and_right(plan, rows),
         half_free_and_right(plan, rows),
-        towards_own_labels(rows),
+        if plan.objective.failure.of_classes() { towards_own_labels(rows) } else { None },
         missed_within_more(plan, rows),
         within_rounding(plan, rows),
         unbounded(plan),
+        flat_softmax(plan, rows),
     ];
     noticed.into_iter().flatten().for_each(|caution| cautions.add(caution));
     cautions
@@ -241,6 +242,30 @@ fn unbounded(plan: &Examination) -> Option<String> {
     (limited && plan.space.bounds().is_none() && !plan.data.leaves_unit_range()).then(|| {
         "changes may leave the range of pixels, from 0 to 1, and be smaller than any that stay in it: `bounds: [0, 1]` of the space keeps them there"
             .into()
+    })
+}
+
+/// Whether the cross entropy that a search along gradients goes by is nearly linear in the scores, as where these are a tenth of what they might be: it pulls
+/// at all classes alike and not at the next one.
+fn flat_softmax(plan: &Examination, rows: &[Row]) -> Option<String> {
+    /// Of what the share of images that are right is beyond guessing, which a softmax that says how sure it is gives them.
+    const PART: f64 = 0.25;
+    /// Fewer right ones say little of how sure it may be.
+    const MANY: f64 = 0.5;
+    let by = Objective { loss: Some(Loss::CrossEntropy), ..plan.objective.clone() };
+    let goes = matches!(plan.objective.loss, None | Some(Loss::CrossEntropy))
+        && gradient_search(&*plan.search)?.looks_for(&by);
+    let any = Objective { loss: None, lead: 0.0, ..plan.objective.clone() }.plain();
+    let right = rows.iter().filter(|row| !row.wrong_before()).count() as f64 / rows.len().max(1) as f64;
+    let (sure, guessing) = (plan.model.sureness(), 1.0 / plan.model.classes()?.max(1) as f64);
+    (goes && any && right >= MANY && sure - guessing < PART * (right - guessing)).then(|| {
+        format!(
+            "scores of {} lie so near to one another that a softmax gives its answers {} on average, of which {} are right: the cross entropy that the search \
+             goes by pulls at all classes alike, and finds less than the same search by the scores themselves, objective::misclassify().loss(\"dlr\")",
+            plan.model.name,
+            significant(sure, 2),
+            significant(right, 2)
+        )
     })
 }
 

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::Search;
 use super::measure::Measure;
+use crate::core::{Error, Result};
 use crate::data::Dataset;
 use crate::model::Model;
 use crate::objective::Objective;
@@ -46,4 +47,23 @@ pub struct Examination<'a> {
     /// Images per call of the model; by default `Model::batch_size`.
     pub batch: Option<usize>,
     pub seed: u64,
+}
+
+impl Examination<'_> {
+    /// Refuses an objective that the model's answers don't serve; the number of its classes.
+    pub(super) fn check_objective(&self) -> Result<i64> {
+        let classes = self.model.classes().unwrap_or_default();
+        self.objective.check(classes, self.data.len())?;
+        if !self.objective.failure.of_classes() && self.model.answers_shares() {
+            let what = format!(
+                "{} goes by scores above 0 and below it, and all of {} are above, as probabilities are: every label would count as there",
+                self.objective.describe(),
+                self.model.name
+            );
+            return Err(Error::argument(what).hint(
+                "examine the network as it is before its sigmoid; of probabilities p, model::from(|x| { let p = f.logits(x); (p / (1 - p)).log() }, #{ classes: f.classes })",
+            ));
+        }
+        Ok(classes)
+    }
 }

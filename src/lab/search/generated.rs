@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tch::Device;
 
-use super::oracle::{KeptLabels, Oracle, counted, kept_field, kept_json, kept_words};
+use super::oracle::{KeptLabels, Made, Oracle, counted, kept_field, kept_json, kept_words};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, on_device};
-use crate::data::{Dataset, from_tensor, repeated};
+use crate::data::{Dataset, MisreadBy, from_tensor, repeated};
 use crate::generator::Generator;
 use crate::maths::shares::CountedShare;
 use crate::model::{AnswersToDraws, Model};
@@ -189,7 +189,8 @@ impl FoundTests {
             Some(encoded) => encoded.classes().to_vec(),
             None => (0..generator.classes().unwrap_or(1)).map(|label| label.to_string()).collect(),
         };
-        let mut images = from_tensor(&pixels, self.labels, Some(names), false)?;
+        let images = from_tensor(&pixels, self.labels, Some(names), false)?;
+        let mut images = images.made_for(MisreadBy::Model(model.digest()));
         images.name = format!("tests of {}", model.name);
         images.record(cx);
         model.probe_on(cx, &images)?;
@@ -199,7 +200,8 @@ impl FoundTests {
         cautions.extend(&generator.cautions());
         cautions.extend(&images.noticed());
         repeated(cx, &images, "tests", true)?.into_iter().for_each(|told| cautions.add(told));
-        let kept = wanted.oracle.judge(cx, &images)?;
+        let made = Made { generator, model, labels: &wanted.labels, seed: wanted.seed, predictions: &self.predictions };
+        let kept = wanted.oracle.judge(cx, &images, Some(made))?;
         let Self { predictions, drawn, .. } = self;
         let mut read = AnswersToDraws::new();
         for of in &drawn {
@@ -309,7 +311,7 @@ impl GeneratedTests {
 
     /// The same tests, and what others say of them.
     pub fn judged(&self, cx: &Cx, oracle: &Oracle) -> Result<Self> {
-        Ok(Self { kept: oracle.judge(cx, &self.images)?, ..self.clone() })
+        Ok(Self { kept: oracle.judge(cx, &self.images, None)?, ..self.clone() })
     }
 
     fn cautions(&self) -> Cautions {

@@ -5,10 +5,11 @@ use std::rc::Rc;
 
 use serde_json::json;
 
-use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Tensor, Value};
+use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Tensor, Value, number};
 use crate::data::{Dataset, from_tensor};
+use crate::generator::Generator;
 use crate::maths::shares::CountedShare;
-use crate::model::{Inputs, Model};
+use crate::model::{AnswersToDraws, Inputs, Model};
 
 /// Others than models who judge, such as people, who know of the images that they saw alone.
 pub trait Witnesses {
@@ -84,8 +85,9 @@ impl Oracle {
         most.map(|most| most || self.is_empty()).collect()
     }
 
-    /// What it says of tests; `None` if nobody is asked.
-    pub fn judge(&self, cx: &Cx, images: &Dataset) -> Result<Option<KeptLabels>> {
+    /// What it says of tests; `None` if nobody is asked. `made`: how, where the generator is at hand, so that its models can be asked about draws as
+    /// they stand.
+    pub fn judge(&self, cx: &Cx, images: &Dataset, made: Option<Made>) -> Result<Option<KeptLabels>> {
         if self.is_empty() {
             return Ok(None);
         }
@@ -100,6 +102,9 @@ impl Oracle {
                     noticed.extend(&model.cautions());
                     model.reads_nothing(images.labels(), read).into_iter().for_each(|caution| noticed.add(caution));
                 }
+                if let Some(made) = made {
+                    made.doubts(cx, &self.models, &opinions)?.into_iter().for_each(|caution| noticed.add(caution));
+                }
                 (most.into_iter().map(Some).collect(), noticed)
             }
         };
@@ -108,6 +113,85 @@ impl Oracle {
             cautions.add(format!("of {unknown} of {} tests nobody says whether they keep their label", kept.len()));
         }
         Ok(Some(KeptLabels { kept, judged_by: self.judged_by(), cautions }))
+    }
+}
+
+/// What tests were made of.
+pub struct Made<'a> {
+    pub generator: &'a Generator,
+    pub model: &'a Model,
+    /// The labels that were drawn, and the seed of the draws.
+    pub labels: &'a [i64],
+    pub seed: u64,
+    /// What the classifier answers to the tests.
+    pub predictions: &'a [i64],
+}
+
+impl Made<'_> {
+    /// What answers to a few draws, as they stand, and to the tests say against judges: one that numbers classes otherwise or was made for other pixels calls
+    /// labels lost that are not, and so does one that is the classifier under another name.
+    fn doubts(&self, cx: &Cx, judges: &[Model], opinions: &[Vec<i64>]) -> Result<Vec<String>> {
+        const OF_EACH: usize = 10;
+        const AT_ALL: [usize; 2] = [40, 250];
+        /// Of draws, more than chance makes of two that read alike.
+        const READS_LESS: f64 = 0.15;
+        let Self { generator, model, .. } = self;
+        let wanted = (OF_EACH * self.labels.len()).clamp(AT_ALL[0], AT_ALL[1]);
+        let (labels, classes): (Vec<i64>, _) = match (generator.encoded(), generator.classes()) {
+            (Some(encoded), _) => {
+                (encoded.labels(&encoded.in_order(self.seed), 0, wanted.min(encoded.len()))?, encoded.classes().len())
+            }
+            (None, Some(classes)) => (self.labels.iter().copied().cycle().take(wanted).collect(), classes as usize),
+            (None, None) => return Ok(vec![]),
+        };
+        let batch = self.generator.batch_size(cx)?;
+        let mut told = vec![];
+        let mut answers: Vec<Vec<i64>> = vec![vec![]; judges.len() + 1];
+        for first in (0..labels.len()).step_by(batch) {
+            cx.check()?;
+            let count = batch.min(labels.len() - first);
+            let latents = generator.latents(self.seed, first, count)?;
+            let images = generator.images_of(&latents, Some(&labels[first..first + count]))?;
+            for (answers, model) in answers.iter_mut().zip(judges.iter().chain([*model])) {
+                answers.extend(model.answers(&images)?);
+            }
+        }
+        let own = &answers[judges.len()];
+        for (i, judge) in judges.iter().enumerate() {
+            let mut read = AnswersToDraws::new();
+            labels.iter().zip(&answers[i]).for_each(|(label, answer)| *read.entry((*label, *answer)).or_default() += 1);
+            // What a generator learned to be misread by says nothing of others.
+            let doubt = judge.doubts_of_draws(&generator.name, classes, &read, false);
+            let right = |answers: &[i64]| {
+                let right = answers.iter().zip(&labels).filter(|(answer, label)| answer == label).count();
+                right as f64 / labels.len().max(1) as f64
+            };
+            let (theirs, whose) = (right(&answers[i]), right(own));
+            if doubt.is_none() && theirs + READS_LESS < whose {
+                told.push(format!(
+                    "{}, of the oracle, reads {} of {} draws as they were drawn, {} reads {}: labels that it calls lost may be its own errors",
+                    judge.name,
+                    number(theirs),
+                    labels.len(),
+                    model.name,
+                    number(whose)
+                ));
+            }
+            told.extend(
+                doubt.map(|doubt| format!("{doubt}; it is of the oracle, which may call labels lost of that alone")),
+            );
+            if classes > 2 && self.predictions.len() >= OF_EACH && opinions[i] == self.predictions && answers[i] == *own
+            {
+                told.push(format!(
+                    "{}, of the oracle, answers as {} does to all {} tests and to {} other draws: it may be the same classifier in another file, which is no judge",
+                    judge.name,
+                    model.name,
+                    self.predictions.len(),
+                    own.len()
+                ));
+            }
+        }
+        Ok(told)
     }
 }
 

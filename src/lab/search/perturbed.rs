@@ -9,10 +9,10 @@ use tch::{Device, Kind};
 
 use super::generated::misread_throughout;
 use super::measure::Measure;
-use super::oracle::{KeptLabels, Oracle, counted, kept_field, kept_json, kept_words};
+use super::oracle::{KeptLabels, Made, Oracle, counted, kept_field, kept_json, kept_words};
 use super::{Densities, Examination, Search, Transcript};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, on_device, random};
-use crate::data::{Dataset, from_tensor, repeated};
+use crate::data::{Dataset, MisreadBy, from_tensor, repeated};
 use crate::generator::Generator;
 use crate::maths::shares::CountedShare;
 use crate::model::{AnswersToDraws, Model};
@@ -109,10 +109,13 @@ pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Pert
     if !tests.is_empty() {
         let labels = tests.rows.iter().map(|row| i64::from(row.label)).collect();
         let pixels = tests.images(cx, true)?;
-        let mut set = from_tensor(&pixels, labels, Some(chosen.seeds.classes().to_vec()), false)?;
+        let set = from_tensor(&pixels, labels, Some(chosen.seeds.classes().to_vec()), false)?;
+        let mut set = set.made_for(MisreadBy::Model(model.digest()));
         set.name = format!("tests of {}", model.name);
         set.record(cx);
-        kept = how.oracle.judge(cx, &set)?;
+        let predictions: Vec<i64> = tests.rows.iter().map(|row| i64::from(row.after)).collect();
+        let made = Made { generator, model, labels: &how.labels, seed: how.seed, predictions: &predictions };
+        kept = how.oracle.judge(cx, &set, Some(made))?;
         images = Some(set);
     }
     debug_assert_eq!(n, transcript.len());
@@ -213,7 +216,7 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
 impl PerturbedTests {
     /// The same tests, and what others say of them.
     pub fn judged(&self, cx: &Cx, oracle: &Oracle) -> Result<Self> {
-        let kept = self.images.as_ref().map(|images| oracle.judge(cx, images)).transpose()?;
+        let kept = self.images.as_ref().map(|images| oracle.judge(cx, images, None)).transpose()?;
         Ok(Self { kept: kept.flatten(), ..self.clone() })
     }
 

@@ -75,8 +75,7 @@ pub(super) fn find<G: Ground>(
     let levels = rooms(plan, ground, search)?;
     check_range(plan.data, ground)?;
     plan.model.check_fits(cx, plan.data)?;
-    let classes = plan.model.classes().unwrap_or_default();
-    plan.objective.check(classes, plan.data.len())?;
+    let classes = plan.check_objective()?;
     let rows = plan.data.len() * plan.objective.aims_per_image(classes) * levels.len();
     // One proposal per image must be able to fill a batch.
     let batch = rounds::batch_of(cx, plan);

@@ -24,11 +24,20 @@ const AGAIN: u64 = u64::from_be_bytes(*b"__again_");
 
 impl Transcript {
     /// Of a model that draws and a search that chooses: says that outcomes are the worst of so many askings, and what the model answers once more to what failed, where images are kept or drawn by
-    /// settings: a search that goes its way again would find something else. Nothing is asked of closures and programs, which may cost something. Of TorchScript
-    /// that has answered the same so far, it says so where many are right the next time: some draw but seldom, or with few images.
-    pub(super) fn asked_again(mut self, cx: &Cx, plan: &Examination) -> Self {
+    /// settings: a search that goes its way again would find something else. Nothing is asked of closures, which may cost something. Of TorchScript and programs
+    /// that have answered the same so far, it says so where many are right the next time: some draw but seldom, or with few images; and where they answer
+    /// otherwise to images as they stand.
+    pub(super) fn asked_again(self, cx: &Cx, plan: &Examination) -> Self {
         let draws = plan.model.draws();
-        if !plan.search.chooses() || !draws && !plan.model.is_torchscript() {
+        if plan.model.foreign() && plan.objective.failure.of_classes() && !matches!(cx.division(), Division::Shard(_)) {
+            let before: Vec<i64> = self.rows.iter().map(|row| i64::from(row.before)).collect();
+            // What is known without it is kept whatever happens here.
+            let unlike = plan.model.unlike_before(&before, &|rows| self.select(rows).images(cx, false));
+            if let Ok(Some(caution)) = unlike {
+                return self.with_word(cx, caution);
+            }
+        }
+        if !plan.search.chooses() || !draws && !plan.model.foreign() {
             return self;
         }
         let Some(asked) = self.rows.iter().map(|row| row.queries).max().filter(|asked| *asked > 1) else { return self };
@@ -48,7 +57,7 @@ impl Transcript {
         };
         let some = &failing[..failing.len().min(most)];
         let shard = matches!(cx.division(), Division::Shard(_));
-        let measurable = !shard && !model.opaque() && plan.objective.plain() && !some.is_empty();
+        let measurable = !shard && (!model.opaque() || model.foreign()) && plan.objective.plain() && !some.is_empty();
         // What is known without it is kept whatever happens here.
         let again = if measurable { self.right_again(cx, plan, some).ok() } else { None };
         let of = match some.len() < failing.len() {
@@ -67,6 +76,10 @@ impl Transcript {
              one asking{measured}; f.averaged(#{{ draws: 32 }}) goes by the mean of draws",
             model.name
         );
+        self.with_word(cx, caution)
+    }
+
+    fn with_word(mut self, cx: &Cx, caution: String) -> Self {
         match Rc::get_mut(&mut self.of) {
             Some(of) => of.cautions.add(caution),
             // Nobody else holds what was just made.
