@@ -453,6 +453,14 @@ class Sizes(Set):
         return memoryview(bytes(12 + i)).cast("B", (1, 12 + i)), 0
 class Labels(Set):
     def __getitem__(self, i): return super().__getitem__(i)[0], "cat"
+class Picture:
+    mode, width, height = "L", 4, 3
+    def __init__(self, turned): self.turned = turned
+    def getbands(self): return ("L",)
+    def tobytes(self): return bytes(range(240, 252))
+    def getexif(self): return {274: 6} if self.turned else {}
+class Photographs(Set):
+    def __getitem__(self, i): return Picture(i % 7 == 0), i % 2
 def stream(): return iter([])
 "#;
 
@@ -460,7 +468,12 @@ def stream(): return iter([])
 fn data_is_read_whatever_it_is_held_as() {
     let mut place = Place::new(&[("data.py", DATA)]);
     let mut set = |call: &str| place.evaluate(call).expect(call).downcast::<Dataset>().expect("a data set");
+    let turned = set("data::python(\"data.py:Photographs\")").noticed();
+    let said: Vec<_> =
+        turned.iter().filter(|said| said.contains("10 of the 70 pictures of data are to be turned")).collect();
+    assert_eq!(said.len(), 1, "{turned:?}");
     let bytes = set("data::python(\"data.py:Set\")");
+    assert!(!bytes.noticed().iter().any(|said| said.contains("EXIF")));
     assert_eq!((bytes.len(), bytes.shape(), bytes.classes().join(" ")), (70, [1, 3, 4], "cat dog".into()));
     let image = bytes.images(&[69], Device::Cpu).expect("an image");
     let wanted =

@@ -14,6 +14,7 @@ use super::files::{self, TEMPORARY, file_name, pointer_words, sealed};
 pub use super::machine::{Build, LIBTORCH, built_as, differences, machine, versions};
 pub use super::manifest::{InputSeen, Manifest, Setting, damaged_files, nothing_begun};
 use super::manifest::{MANIFEST, PROGRESS, SCRIPT};
+use super::table::CAUTIONS;
 use super::texts::{self, MODULES, ReplacedText};
 pub use super::texts::{ChangedText, KeptText, Library};
 use super::{Cx, Digest, Division, Error, Journal, Object, Result, Value};
@@ -573,10 +574,13 @@ pub fn named_objects(result: &Value) -> Vec<KeptPart<Rc<dyn Object>>> {
 /// Arrays of maps of plain values in a result by the names of their files.
 fn named_tables(result: &Value) -> Vec<KeptPart<&Value>> {
     fn plain(row: &Value) -> bool {
-        let held = |cell: &Value| {
-            !matches!(cell, Value::Array(_) | Value::Map(_) | Value::Object(_) | Value::Tensor(_) | Value::Callback(_))
+        // What a row is to be read with is part of the table.
+        let held = |(name, cell): (&String, &Value)| match cell {
+            Value::Array(said) => name == CAUTIONS && said.iter().all(|said| matches!(said, Value::Str(_))),
+            Value::Map(_) | Value::Object(_) | Value::Tensor(_) | Value::Callback(_) => false,
+            _ => true,
         };
-        matches!(row, Value::Map(cells) if !cells.is_empty() && cells.values().all(held))
+        matches!(row, Value::Map(cells) if !cells.is_empty() && cells.iter().all(held))
     }
     parts_of(result, &|value| match value {
         Value::Array(rows) if !rows.is_empty() && rows.iter().all(plain) => Some(value),

@@ -61,7 +61,7 @@ pub fn with_tables<T>(make: impl FnOnce() -> T) -> (T, Vec<ShownTable>) {
 const NAME: usize = 24;
 
 /// What stands in this column is never cut off.
-const CAUTIONS: &str = "cautions";
+pub(super) const CAUTIONS: &str = "cautions";
 
 /// Whether a cell may hold a result; arrays are of one kind.
 fn may_say(cell: &Value) -> bool {

@@ -42,6 +42,8 @@ struct ReadImages {
     /// `C x H x W` each, as they are stored.
     pixels: Vec<u8>,
     labels: Vec<i64>,
+    /// Pictures of Pillow whose files say that they are to be turned before they are shown.
+    unturned: u64,
 }
 
 fn read(python: &mut Python, begin: usize, count: usize) -> Result<ReadImages> {
@@ -68,7 +70,7 @@ fn read(python: &mut Python, begin: usize, count: usize) -> Result<ReadImages> {
         true => stored.chunks(each).flat_map(|image| channels_first(image, shape, width)).collect(),
         false => stored,
     };
-    Ok(ReadImages { bytes, shape, pixels, labels })
+    Ok(ReadImages { bytes, shape, pixels, labels, unturned: answer["unturned"].as_u64().unwrap_or_default() })
 }
 
 /// One of each of so many parts of a set, which place of it differs from part to part.
@@ -121,7 +123,7 @@ pub fn python(cx: &Cx, offer: &Offer, interpreter: &Interpreter, how: PythonData
     let (mut pixels, mut labels) = (StoredPixels::Bytes(vec![]), Vec::new());
     let mut shape: Option<[usize; 3]> = None;
     let mut digest = Digest::of(b"python");
-    let mut again = Vec::new();
+    let (mut again, mut unturned) = (Vec::new(), 0);
     // Of bytes that came as such, alone.
     let mut brightest = 255;
     let task = cx.progress(&format!("reading {called}"), Some(count as u64));
@@ -165,6 +167,7 @@ pub fn python(cx: &Cx, offer: &Offer, interpreter: &Interpreter, how: PythonData
             check_held((4 * each as u64).saturating_mul(count as u64))?;
         }
         labels.extend(part.labels);
+        unturned += part.unturned;
         task.advance(read as u64);
     }
     for (place, digest) in again {
@@ -185,7 +188,15 @@ pub fn python(cx: &Cx, offer: &Offer, interpreter: &Interpreter, how: PythonData
     let digest = Digest::of_parts(&[&digest.0, format!("{shape:?}").as_bytes()]);
     let name = Path::new(&called).with_extension("").to_string_lossy().into_owned();
     let set = Dataset::new(name, Arc::new(Memory::new(pixels, shape)), labels, classes, Edge::None, digest)?;
-    Ok(set)
+    let lying = (unturned > 0).then(|| {
+        format!(
+            "{unturned} of the {} pictures of {} are to be turned or mirrored before they are shown, as their files say (EXIF), and are read as they are \
+             stored: PIL.ImageOps.exif_transpose(image) in the data set turns them",
+            set.len(),
+            set.name
+        )
+    });
+    Ok(set.with_noticed(lying.into_iter().collect()))
 }
 
 /// The digest of images and of those before them: of their numbers, however they are stored.

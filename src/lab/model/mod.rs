@@ -200,6 +200,9 @@ struct Normalisation {
     numbers: [Vec<f64>; 2],
 }
 
+/// Images, and the classes that were answered to them.
+type FirstAnswers = (Tensor, Vec<i64>);
+
 /// A classifier under examination: images in [0, 1] to scores. A clone is another handle on the same one.
 #[derive(Clone)]
 pub struct Model {
@@ -232,7 +235,7 @@ pub struct Model {
     /// Whether it is asked about each image of a batch by itself, as it takes no more than one.
     one_by_one: Rc<Cell<bool>>,
     /// Of a model that was written elsewhere a few images and what it answered to them first.
-    first_answers: Rc<RefCell<Option<(Tensor, Vec<i64>)>>>,
+    first_answers: Rc<RefCell<Option<FirstAnswers>>>,
 }
 
 impl Model {

@@ -67,7 +67,8 @@ impl Stretch {
 
     /// Whether the change is too small to be seen, or is no number.
     fn ended(&self, seen: f64) -> bool {
-        !(self.change().abs() > seen)
+        let change = self.change().abs();
+        change <= seen || change.is_nan()
     }
 
     /// Sets the change beside what the gradient in the middle says of the whole way, and goes on with the half where more changes.

@@ -40,7 +40,8 @@ pub static TESTS: Primitive = Primitive {
     notes: "Whether an image shows what it was drawn as, people must say or, in their place, the oracle: `kept_share` is the share of tests of which \
             it says so. A generator that is misread because it draws nothing that anybody can read makes no tests, so where nobody is \
             asked the summary says candidates. An oracle of the make of `f`, or one that learned from the same images, shares its mistakes \
-            and says that less is kept than people would; the classifier under test itself is refused. `draws` counts up to the last test that was needed; \
+            and says that less is kept than people would; the classifier under test itself is refused, and one that answers as it does in \
+            another file is told, as one that reads far fewer draws is. `draws` counts up to the last test that was needed; \
             of such draws (tests - 1) / (draws - 1) is the share that is misread, with its exact interval at 95%; of draws that ended before, tests / draws with Wilson's. \
             `share` is the mean over labels, however many draws each took, with an interval made of theirs. Tests that are copies of others, or differ by less \
             than a tenth of how much pixels vary within images (root mean square both, 20 dB), are counted in `cautions`, of 10,000 tests at most: intervals are too \

@@ -441,13 +441,21 @@ class CalledModel:
         self.images.pop(keep, None)
 
 
+def to_be_turned(image):
+    """Whether a picture's file says that it is turned or mirrored before it is shown."""
+    try:
+        return hasattr(image, "getexif") and image.getexif().get(0x0112, 1) not in (0, 1)
+    except Exception:  # What can't be read there says nothing.
+        return False
+
+
 class Data:
     """Items that are asked for by number."""
 
     def __init__(self, items, image, label):
         if not hasattr(items, "__getitem__") or not hasattr(items, "__len__"):
             raise Refused(f"{kind_of(items)} has no length or no items by number: a map-style data set has __len__ and __getitem__")
-        self.items, self.image, self.label = items, image, label
+        self.items, self.image, self.label, self.unturned = items, image, label, 0
 
     def report(self):
         classes = getattr(self.items, "classes", None)
@@ -478,6 +486,7 @@ class Data:
             label = operator.index(label)
         except TypeError:
             raise Refused(f"the label of item {index} is {label!r} where a whole number was expected") from None
+        self.unturned += to_be_turned(image)
         return self.pixels(image, index), label
 
     @staticmethod
@@ -516,7 +525,7 @@ class Data:
         return kind, shape, shape[2] in few, view, held
 
     def read(self, begin, count, shared):
-        labels, first, place = [], None, None
+        labels, first, place, self.unturned = [], None, None, 0
         for offset in range(count):
             index = begin + offset
             (kind, shape, last, view, _held), label = self.item(index)
@@ -528,7 +537,7 @@ class Data:
                 raise Refused(f"image {index} is {shape} of {kind}, image {begin} is {first[1]} of {first[0]}: images of one size are wanted, so have the data set resize and crop them")
             place[offset * size : (offset + 1) * size] = view
             labels.append(label)
-        return {"at": at, "kind": first[0], "shape": first[1], "channels_last": first[2], "labels": labels}
+        return {"at": at, "kind": first[0], "shape": first[1], "channels_last": first[2], "labels": labels, "unturned": self.unturned}
 
 
 class Server:
