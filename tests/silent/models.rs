@@ -662,6 +662,7 @@ fn a_gradient_that_is_no_number_is_no_robustness() {
         let drawn = data::glyphs(#{ n: 30, size: 16, seed: 1 });
         let ds = data::from(drawn.images(), plain.predict(drawn));
         let ball = space::pixels("l2", #{ radius: 2.0, bounds: [0, 1] });
+        // Scores of sines lie near to one another.
         let said = #{ answers_the_same: (plain.predict(ds) == broken.predict(ds)).mean() == 1.0 };
         for search in [search::bim(#{ steps: 10, step: 0.4 }), search::apgd(#{ steps: 10 }), search::fmn(#{ steps: 20 }), search::deepfool(), search::adam(#{ steps: 50 })] {
             let of = |f| examine(f, ds, #{ space: ball, search: search, seed: 1 });
@@ -841,6 +842,8 @@ fn a_softmax_that_is_hardly_sure_of_right_answers_is_told() {
             same: (f.predict(ds) == near.predict(ds)).mean() > 0.99, able: f.accuracy(ds) > 0.8, told: told.call(by.call(near, bim, plain)),
             sure: !told.call(by.call(f, bim, plain)), by_scores: !told.call(by.call(near, bim, plain.loss("dlr"))),
             blind: !told.call(by.call(near, search::square(#{{ questions: 4 }}), plain)),
+            // Of data that were asked about before it is not.
+            whose: {{ f.accuracy(data::from(ds.images() * 0.01, ds.labels)); !told.call(by.call(f, bim, plain)) }},
             curve: told.call(tolerance::curve(by.call(near, search::apgd(#{{ steps: 2 }}), plain))),
         }}"#
     ));
@@ -850,7 +853,8 @@ fn a_softmax_that_is_hardly_sure_of_right_answers_is_told() {
 #[test]
 fn parts_of_a_weight_are_not_taken_for_it() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = Tensor::ones([3, 16], (Kind::Float, Device::Cpu));
+    let (whole, bias) =
+        (Tensor::ones([3, 16], (Kind::Float, Device::Cpu)), Tensor::ones([3], (Kind::Float, Device::Cpu)));
     let kept = [
         (["weight_orig", "weight_mask"], "prune.remove"),
         (["weight_v", "weight_g"], "remove_weight_norm"),
@@ -867,6 +871,12 @@ fn parts_of_a_weight_are_not_taken_for_it() {
         );
         let error = super::run_in(folder.path(), &script).map(|value| value.summary()).expect_err(&script);
         assert!(error.contains("none is the weight") && error.contains(call), "{error}");
+        // Of a part that nobody uses nothing is to be said.
+        let used = [("l.weight".to_string(), &whole), ("l.bias".into(), &bias)];
+        let beside = parts.map(|part| (format!("aux.{part}"), &whole));
+        Tensor::write_safetensors(&[&used[..], &beside].concat(), folder.path().join("beside.safetensors")).unwrap();
+        let script = "model::load(\"beside.safetensors\", #{ arch: [net::flatten(), [\"l\", net::linear(3)]], input: [1, 4, 4], ignore: [\"aux\"] }).classes";
+        super::run_in(folder.path(), script).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 

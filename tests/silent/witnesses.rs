@@ -49,7 +49,7 @@ fn tests_count_their_own_classifiers_errors_as_meant() {
         let tests = generator::tests(g, f, #{{ n: 60, draws: 20000, seed: 1 }}).images;
         let against = generator::finetune(g, f, g.sample(#{{ n: 60, seed: 8 }}), #{{ steps: 40, batch: 16, rate: 1.0, lr: 0.01, seed: 1 }});
         let fails = against.sample(#{{ n: 200, seed: 2 }});
-        #{{ own: f.accuracy(tests) == 0.0, finetuned: f.accuracy(fails) < 0.3, other: shifted.accuracy(tests) <= 1.0 }}"#
+        #{{ own: f.accuracy(tests) == 0.0, finetuned: f.accuracy(fails) < 0.3, other: shifted.accuracy(tests) < 0.5 }}"#
     );
     let cx = Rc::new(Cx::default());
     let found = Session::new(cx.clone())
@@ -66,14 +66,15 @@ fn judges_that_are_none_are_told() {
     truths(&format!(
         r#"{DRAWN}
         let by = |judge| generator::tests(g, f, #{{ n: 6, draws: 20000, seed: 1, oracle: [judge] }});
-        let dim = model::from(|x| judge.logits(x * 0.3), #{{ classes: 10 }});
         let moved = model::from(|x| judge.logits(x).transpose().pick([9, 0, 1, 2, 3, 4, 5, 6, 7, 8]).transpose(), #{{ classes: 10 }});
         let cooler = model::from(|x| f.logits(x) * 0.1, #{{ classes: 10 }});
-        let reads = |judge| judge.accuracy(g.sample(#{{ n: 100, seed: 5 }}));
+        // Whose images have lost their labels: nobody is to blame for not reading them.
+        let lost = generator::finetune(g, f, g.sample(#{{ n: 60, seed: 8 }}), #{{ steps: 60, batch: 16, rate: 1.0, lr: 0.01, seed: 1 }});
         #{{
             honest: by.call(judge).cautions.filter(|said| said.contains("of the oracle")) == [],
             background: told.call(by.call(shifted).cautions, "it is of the oracle"), moved: told.call(by.call(moved).cautions, "it is of the oracle"),
-            dim: reads.call(dim) > reads.call(judge) - 0.2 || told.call(by.call(dim).cautions, "of the oracle"),
+            lost: judge.accuracy(lost.sample(#{{ n: 100, seed: 5 }})) < 0.5
+                && !told.call(generator::tests(lost, f, #{{ n: 6, draws: 20000, seed: 1, oracle: [judge] }}).cautions, "of the oracle"),
             same: told.call(by.call(cooler).cautions, "may be the same classifier in another file"),
             perturbed: told.call(generator::perturb(g, f, #{{ n: 30, steps: 300, increment: 0.2, lr: 0.1, layers: 0..1, samples: 100, seed: 1, oracle: [cooler] }}).cautions, "may be the same classifier"),
         }}"#

@@ -26,6 +26,10 @@ impl Network for Binary {
         self.0.iter().all(Model::differentiable)
     }
 
+    fn foreign(&self) -> bool {
+        self.0.iter().any(Model::foreign)
+    }
+
     fn opaque(&self) -> bool {
         self.0.iter().any(Model::opaque)
     }

@@ -161,9 +161,14 @@ impl Model {
     pub fn read(&self, cx: &Cx, set: &Dataset) -> Result<Vec<(i64, i64)>> {
         self.check_fits(cx, set)?;
         let answers = self.predictions(cx, &Inputs::Data(set))?;
-        if let Some(caution) = self.unlike_before(&answers, &|rows| set.images(rows, cx.device()))? {
-            cx.warn(caution.as_str());
-            self.notice(caution);
+        match self.unlike_before(&answers, &|rows| set.images(rows, cx.device())) {
+            Ok(Some(caution)) => {
+                cx.warn(caution.as_str());
+                self.notice(caution);
+            }
+            Err(error) if error.is_interrupted() => return Err(error),
+            // What was answered stands.
+            Ok(None) | Err(_) => {}
         }
         if self.classes() == Some(1) {
             let why = "has one score for an image, so that its answer is always class 0: how often that is right says nothing of it";

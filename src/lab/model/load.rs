@@ -189,7 +189,7 @@ struct FoundNetwork {
 
 /// `file`: what it is called, which may say which network it is.
 fn module(cx: &Cx, file: &str, weights: Weights, options: &mut Options) -> Result<FoundNetwork> {
-    check_whole(&weights)?;
+    check_whole(&weights, &options.ignore)?;
     let weights = rename(weights, &options.names, &options.ignore)?;
     let arch = match &options.arch {
         Some(Arch::Layers(_)) => None,

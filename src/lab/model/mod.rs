@@ -231,7 +231,6 @@ pub struct Model {
     probed: Rc<Cell<usize>>,
     /// How far the scores that were seen then may be off by rounding, not a number before.
     rounding_of_scores: Rc<Cell<f64>>,
-    sureness: Rc<Cell<f64>>,
     /// Whether it is asked about each image of a batch by itself, as it takes no more than one.
     one_by_one: Rc<Cell<bool>>,
     /// Of a model that was written elsewhere a few images and what it answered to them first.
@@ -256,7 +255,6 @@ impl Model {
             cautions: Rc::default(),
             probed: Rc::default(),
             rounding_of_scores: Rc::new(Cell::new(f64::NAN)),
-            sureness: Rc::new(Cell::new(f64::NAN)),
             one_by_one: Rc::default(),
             first_answers: Rc::default(),
         }

@@ -6,8 +6,8 @@ use super::Model;
 use crate::core::{Cx, ErrorKind, LongCall, Object, Result, Tensor, in_stream, significant, with_stream};
 use crate::data::Dataset;
 
-/// The number of classes; how far scores are rounded, and the mean probability that their softmax gives the answers; and cautions.
-type Noticed = (i64, [f64; 2], Vec<String>);
+/// The number of classes, the largest score, and cautions.
+type Noticed = (i64, f64, Vec<String>);
 
 /// Images that are asked about, at most.
 const MOST: usize = 8;
@@ -69,7 +69,7 @@ impl Model {
                     true => self.notable(&images),
                     false => with_stream(OWN, 0, || self.notable(&images)),
                 };
-                let (numbers, noticed) = match noticed {
+                let (rounding, noticed) = match noticed {
                     // What is done with batches that are too large is for those who choose them.
                     Err(error) if error.is_out_of_memory() => return Ok(()),
                     // A network in double precision may be meant for images that a generator draws so.
@@ -88,7 +88,7 @@ impl Model {
                     }
                     noticed => noticed?,
                 };
-                let noticed = (self.classes().unwrap_or_default(), numbers, noticed);
+                let noticed = (self.classes().unwrap_or_default(), rounding, noticed);
                 call.append(serde_json::json!(noticed).to_string().as_bytes())?;
                 noticed
             }
@@ -96,8 +96,7 @@ impl Model {
         self.classes.get_or_init(|| noticed.0);
         self.probed.set(count);
         // A number that is none is less than any.
-        self.rounding_of_scores.set(self.rounding_of_scores.get().max(noticed.1[0]));
-        self.sureness.set(noticed.1[1]);
+        self.rounding_of_scores.set(self.rounding_of_scores.get().max(noticed.1));
         for caution in noticed.2 {
             cx.warn(caution.as_str());
             self.notice(caution);
@@ -148,13 +147,8 @@ impl Model {
         }
     }
 
-    /// The mean probability that a softmax of its scores gives what it answers, of the images that it was probed on; not a number where none was seen.
-    pub(crate) fn sureness(&self) -> f64 {
-        self.sureness.get()
-    }
-
-    /// How far scores are rounded and how sure they are, and what is to be said.
-    fn notable(&self, all: &Tensor) -> Result<([f64; 2], Vec<String>)> {
+    /// How far scores are rounded, and what is to be said.
+    fn notable(&self, all: &Tensor) -> Result<(f64, Vec<String>)> {
         let ask =
             |images: &Tensor| tch::no_grad(|| -> Result<Tensor> { Ok(self.logits(images)?.f_to_kind(Kind::Double)?) });
         let n = all.size()[0];
@@ -163,7 +157,7 @@ impl Model {
         let images = &all.f_index_select(0, &Tensor::f_from_slice(&spread)?.f_to(all.device())?)?;
         let answers = ask(images)?;
         if answers.f_isfinite()?.f_all()?.f_int64_value(&[])? == 0 {
-            return Ok(([0.0, 1.0], vec![]));
+            return Ok((0.0, vec![]));
         }
         let largest = answers.f_abs()?.f_max()?.f_double_value(&[])?;
         let of_kind =
@@ -194,8 +188,7 @@ impl Model {
                 Err(_) => {}
             }
         }
-        let sureness = answers.f_softmax(1, Kind::Double)?.f_amax([1i64].as_slice(), false)?.f_mean(Kind::Double)?;
-        Ok(([rounded * largest, sureness.f_double_value(&[])?], noticed))
+        Ok((rounded * largest, noticed))
     }
 
     fn goes_by_number(&self) -> String {
@@ -300,9 +293,9 @@ impl Model {
         Ok(apart(&answers.f_narrow(0, last, 1)?, &scores.f_narrow(0, last, 1)?)? > SAME)
     }
 
-    /// Whether all of its scores are above 0, as probabilities are.
+    /// Whether none of its scores is below 0, as of probabilities and percentages.
     pub(crate) fn answers_shares(&self) -> bool {
-        let own = [format!("{} answers probabilities", self.name), format!("{} answers {SIGMOIDS}", self.name)];
+        let own = ["probabilities", "percentages", SIGMOIDS].map(|what| format!("{} answers {what}", self.name));
         self.cautions().iter().any(|caution| own.iter().any(|own| caution.starts_with(own)))
     }
 

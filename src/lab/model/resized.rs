@@ -31,6 +31,10 @@ impl Network for Resized {
         self.model.copies()
     }
 
+    fn foreign(&self) -> bool {
+        self.model.foreign()
+    }
+
     fn opaque(&self) -> bool {
         self.model.opaque()
     }

@@ -26,6 +26,10 @@ impl Network for Scaled {
         self.network.copies()
     }
 
+    fn foreign(&self) -> bool {
+        self.network.foreign()
+    }
+
     fn opaque(&self) -> bool {
         self.network.opaque()
     }

@@ -70,6 +70,10 @@ impl Network for Smoothed {
         self.draws as usize * self.model.copies()
     }
 
+    fn foreign(&self) -> bool {
+        self.model.foreign()
+    }
+
     fn opaque(&self) -> bool {
         self.model.opaque()
     }

@@ -174,7 +174,7 @@ pub fn check_names(layers: &Layer, weights: &Weights) -> Result<()> {
                 shown(&missing),
                 shown(&unused)
             );
-            match &within(&missing, &unused)[..] {
+            match &behind(&missing, &unused)[..] {
                 [] => {}
                 [one] => {
                     return Err(Error::model(otherwise)
@@ -201,7 +201,7 @@ pub fn check_names(layers: &Layer, weights: &Weights) -> Result<()> {
 }
 
 /// What stands before the names of all tensors that a network lacks, such as "model" in files of Lightning.
-fn within(missing: &[&String], unused: &[&String]) -> Vec<String> {
+fn behind(missing: &[&String], unused: &[&String]) -> Vec<String> {
     let Some(first) = missing.first() else { return vec![] };
     let unused: BTreeSet<&str> = unused.iter().map(|name| name.as_str()).collect();
     let ending = format!(".{first}");
@@ -257,20 +257,28 @@ impl Supply for Loaded {
     }
 }
 
-/// Fails where a weight stands in parts, as pruning and normalisations of weights keep them while they are trained: one part is no weight.
-pub fn check_whole(weights: &Weights) -> Result<()> {
+/// Whether a tensor is this part of a network, or lies in it.
+fn within(name: &str, part: &str) -> bool {
+    name == part || name.strip_prefix(part).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// Fails where a weight stands in parts of which one is to be used, as pruning and normalisations of weights keep them while they are trained: one part is
+/// no weight. `ignore` drops tensors by name or layer.
+pub fn check_whole(weights: &Weights, ignore: &[String]) -> Result<()> {
     const KEPT: [(&str, &str, &str, &str); 3] = [
         ("_orig", "_mask", "pruned", "prune.remove(module, \"weight\")"),
         ("_orig", "_u", "under a spectral norm", "remove_spectral_norm(module)"),
         ("_v", "_g", "under a weight norm", "remove_weight_norm(module)"),
     ];
-    let parametrised = weights.keys().find(|name| name.contains(".parametrizations."));
+    let used = |name: &str| !ignore.iter().any(|part| within(name, part));
+    let parametrised = weights.keys().find(|name| format!(".{name}").contains(".parametrizations.") && used(name));
     let parametrised =
         parametrised.map(|name| (name.clone(), "parametrize.remove_parametrizations(module, \"weight\")"));
     let found = KEPT.iter().find_map(|(end, other, how, call)| {
         let stem = weights.keys().find_map(|name| {
             let stem = name.strip_suffix(end)?;
-            weights.contains_key(&format!("{stem}{other}")).then_some(stem)
+            let beside = format!("{stem}{other}");
+            (weights.contains_key(&beside) && (used(name) || used(&beside))).then_some(stem)
         });
         stem.map(|stem| (format!("{stem}, {how}, as {stem}{end} and {stem}{other}"), *call))
     });
@@ -287,8 +295,6 @@ pub fn check_whole(weights: &Weights) -> Result<()> {
 /// Renames tensors of a file: `names` maps the name of a tensor or of its layer in the file to the one of the layer here;
 /// `ignore` drops tensors by name or layer. Counters of batch norm are dropped always.
 pub fn rename(weights: Weights, names: &BTreeMap<String, String>, ignore: &[String]) -> Result<Weights> {
-    let within =
-        |name: &str, part: &str| name == part || name.strip_prefix(part).is_some_and(|rest| rest.starts_with('.'));
     for part in names.keys().chain(ignore) {
         if !weights.keys().any(|name| within(name, part)) {
             return Err(Error::model(format!("the file has no tensor or layer {part:?}"))

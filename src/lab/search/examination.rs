@@ -56,12 +56,12 @@ impl Examination<'_> {
         self.objective.check(classes, self.data.len())?;
         if !self.objective.failure.of_classes() && self.model.answers_shares() {
             let what = format!(
-                "{} goes by scores above 0 and below it, and all of {} are above, as probabilities are: every label would count as there",
+                "{} goes by scores above 0 and below it, and none of {} is below, as of probabilities: every label would count as there",
                 self.objective.describe(),
                 self.model.name
             );
             return Err(Error::argument(what).hint(
-                "examine the network as it is before its sigmoid; of probabilities p, model::from(|x| { let p = f.logits(x); (p / (1 - p)).log() }, #{ classes: f.classes })",
+                "examine the network as it is before its sigmoid; of probabilities p, model::from(|x| { let p = f.logits(x).clamp(0.000001, 0.999999); (p / (1 - p)).ln() }, #{ classes: f.classes })",
             ));
         }
         Ok(classes)

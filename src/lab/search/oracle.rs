@@ -103,7 +103,9 @@ impl Oracle {
                     model.reads_nothing(images.labels(), read).into_iter().for_each(|caution| noticed.add(caution));
                 }
                 if let Some(made) = made {
-                    made.doubts(cx, &self.models, &opinions)?.into_iter().for_each(|caution| noticed.add(caution));
+                    made.doubts(cx, &self.models, images, &opinions)?
+                        .into_iter()
+                        .for_each(|caution| noticed.add(caution));
                 }
                 (most.into_iter().map(Some).collect(), noticed)
             }
@@ -129,12 +131,14 @@ pub struct Made<'a> {
 
 impl Made<'_> {
     /// What answers to a few draws, as they stand, and to the tests say against judges: one that numbers classes otherwise or was made for other pixels calls
-    /// labels lost that are not, and so does one that is the classifier under another name.
-    fn doubts(&self, cx: &Cx, judges: &[Model], opinions: &[Vec<i64>]) -> Result<Vec<String>> {
+    /// labels lost that are not, and so does one that is the classifier under another name. What a generator draws that was finetuned against a classifier may
+    /// have lost its labels, so that errors on it say nothing.
+    fn doubts(&self, cx: &Cx, judges: &[Model], tests: &Dataset, opinions: &[Vec<i64>]) -> Result<Vec<String>> {
         const OF_EACH: usize = 10;
         const AT_ALL: [usize; 2] = [40, 250];
-        /// Of draws, more than chance makes of two that read alike.
+        /// Of draws, and in deviations of what two that read alike differ by at most.
         const READS_LESS: f64 = 0.15;
+        const DEVIATIONS: f64 = 3.0;
         let Self { generator, model, .. } = self;
         let wanted = (OF_EACH * self.labels.len()).clamp(AT_ALL[0], AT_ALL[1]);
         let (labels, classes): (Vec<i64>, _) = match (generator.encoded(), generator.classes()) {
@@ -160,14 +164,15 @@ impl Made<'_> {
         for (i, judge) in judges.iter().enumerate() {
             let mut read = AnswersToDraws::new();
             labels.iter().zip(&answers[i]).for_each(|(label, answer)| *read.entry((*label, *answer)).or_default() += 1);
-            // What a generator learned to be misread by says nothing of others.
-            let doubt = judge.doubts_of_draws(&generator.name, classes, &read, false);
+            let taught = generator.is_taught_to_be_misread();
+            let doubt = judge.doubts_of_draws(&generator.name, classes, &read, taught);
             let right = |answers: &[i64]| {
                 let right = answers.iter().zip(&labels).filter(|(answer, label)| answer == label).count();
                 right as f64 / labels.len().max(1) as f64
             };
             let (theirs, whose) = (right(&answers[i]), right(own));
-            if doubt.is_none() && theirs + READS_LESS < whose {
+            let apart = READS_LESS.max(DEVIATIONS * (0.5 / labels.len().max(1) as f64).sqrt());
+            if doubt.is_none() && theirs + apart < whose {
                 told.push(format!(
                     "{}, of the oracle, reads {} of {} draws as they were drawn, {} reads {}: labels that it calls lost may be its own errors",
                     judge.name,
@@ -180,18 +185,32 @@ impl Made<'_> {
             told.extend(
                 doubt.map(|doubt| format!("{doubt}; it is of the oracle, which may call labels lost of that alone")),
             );
-            if classes > 2 && self.predictions.len() >= OF_EACH && opinions[i] == self.predictions && answers[i] == *own
-            {
+            if opinions[i] == self.predictions && self.ranks_as(cx, judge, tests)? {
                 told.push(format!(
-                    "{}, of the oracle, answers as {} does to all {} tests and to {} other draws: it may be the same classifier in another file, which is no judge",
+                    "{}, of the oracle, answers as {} does to all {} tests, and its next two classes are the same: it may be the same classifier in another file, which is \
+                     no judge",
                     judge.name,
                     model.name,
-                    self.predictions.len(),
-                    own.len()
+                    self.predictions.len()
                 ));
             }
         }
         Ok(told)
+    }
+
+    /// Whether a judge puts the same three classes first, in the same order, of all tests that are looked at, as no other network does of many.
+    fn ranks_as(&self, cx: &Cx, judge: &Model, tests: &Dataset) -> Result<bool> {
+        const FEWEST: usize = 10;
+        const MOST: usize = 64;
+        let n = tests.len().min(MOST);
+        if n < FEWEST || judge.classes().is_none_or(|classes| classes < 3) || judge.classes() != self.model.classes() {
+            return Ok(false);
+        }
+        let images = tests.images(&(0..n).collect::<Vec<_>>(), cx.device())?;
+        let first = |model: &Model| {
+            tch::no_grad(|| -> Result<Tensor> { Ok(model.logits(&images)?.f_topk(3, 1, true, true)?.1) })
+        };
+        Ok(first(judge)?.f_equal(&first(self.model)?)?)
     }
 }
 

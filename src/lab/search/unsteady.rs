@@ -1,9 +1,10 @@
 //! What was found of models that answer otherwise when they are asked the same again.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::parts::Outcomes;
-use super::{Examination, Row, Transcript};
+use super::{Examination, Row, Transcript, cautions};
 use crate::core::{Cx, Division, Result, with_stream};
 
 /// Rows that are asked about again, at most.
@@ -27,13 +28,21 @@ impl Transcript {
     /// settings: a search that goes its way again would find something else. Nothing is asked of closures, which may cost something. Of TorchScript and programs
     /// that have answered the same so far, it says so where many are right the next time: some draw but seldom, or with few images; and where they answer
     /// otherwise to images as they stand.
-    pub(super) fn asked_again(self, cx: &Cx, plan: &Examination) -> Self {
+    pub(super) fn asked_again(mut self, cx: &Cx, plan: &Examination) -> Self {
         let draws = plan.model.draws();
-        if plan.model.foreign() && plan.objective.failure.of_classes() && !matches!(cx.division(), Division::Shard(_)) {
-            let before: Vec<i64> = self.rows.iter().map(|row| i64::from(row.before)).collect();
-            // What is known without it is kept whatever happens here.
-            let unlike = plan.model.unlike_before(&before, &|rows| self.select(rows).images(cx, false));
-            if let Ok(Some(caution)) = unlike {
+        let whole = !matches!(cx.division(), Division::Shard(_));
+        // What is known without these is kept whatever happens here.
+        if let (true, Ok(Some(caution))) = (whole && !draws, cautions::flat_softmax(cx, plan, &self.rows)) {
+            self = self.with_word(cx, caution);
+        }
+        if whole && plan.model.foreign() && plan.objective.failure.of_classes() {
+            let mut seen = BTreeSet::new();
+            let first: Vec<usize> = (0..self.rows.len()).filter(|row| seen.insert(self.rows[*row].id)).collect();
+            let before: Vec<i64> = first.iter().map(|row| i64::from(self.rows[*row].before)).collect();
+            let images = |places: &[usize]| {
+                self.select(&places.iter().map(|place| first[*place]).collect::<Vec<_>>()).images(cx, false)
+            };
+            if let Ok(Some(caution)) = plan.model.unlike_before(&before, &images) {
                 return self.with_word(cx, caution);
             }
         }
@@ -51,7 +60,7 @@ impl Transcript {
         let is_kept =
             |row: &Row| row.fooled() && !self.goes_again(row) && (draws || f64::from(row.margin).abs() > rounding);
         let failing: Vec<usize> = (0..self.rows.len()).filter(|row| is_kept(&self.rows[*row])).collect();
-        let most = match draws {
+        let most = match draws && !model.opaque() {
             true => MOST,
             false => TOGETHER.min((self.rows.iter().map(|row| u64::from(row.queries)).sum::<u64>() / PART) as usize),
         };
