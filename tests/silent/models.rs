@@ -893,4 +893,10 @@ fn binary_labels_of_probabilities_are_refused() {
     let scores = "tensor::concat([s, -s, s * 2], 1)";
     assert!(run(&examined(scores)).is_ok());
     refused(&examined(&format!("1 / (1 + (-({scores})).exp())")), "every label would count as there");
+    // Such as are never sure, and may be scores.
+    let told = "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 }).relabel(|row| 0);
+        let f = model::from(|x| x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]) * tensor::from([0.1, 0.2]) + 0.4, #{ classes: 2 });
+        let t = examine(f, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 3 }), objective: objective::labels([0, 1]) });
+        #{ told: t.cautions.some(|said| said.contains(\"nothing was looked for\")) }";
+    truths(told);
 }

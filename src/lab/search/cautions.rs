@@ -26,6 +26,7 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
         missed_within_more(plan, rows),
         within_rounding(plan, rows),
         unbounded(plan),
+        as_wanted_throughout(plan, rows),
     ];
     noticed.into_iter().flatten().for_each(|caution| cautions.add(caution));
     cautions
@@ -241,6 +242,17 @@ fn unbounded(plan: &Examination) -> Option<String> {
     (limited && plan.space.bounds().is_none() && !plan.data.leaves_unit_range()).then(|| {
         "changes may leave the range of pixels, from 0 to 1, and be smaller than any that stay in it: `bounds: [0, 1]` of the space keeps them there"
             .into()
+    })
+}
+
+/// Whether all images are as an objective of binary labels wants them before anything is looked for, as of scores of which none is below 0.
+fn as_wanted_throughout(plan: &Examination, rows: &[Row]) -> Option<String> {
+    let all = !rows.is_empty() && rows.iter().all(|row| row.target == Some(row.before));
+    (!plan.objective.failure.of_classes() && all).then(|| {
+        format!(
+            "all images are as wanted as they stand, and nothing was looked for: where {} answers probabilities, of which none is below 0, every label counts as there",
+            plan.model.name
+        )
     })
 }
 
