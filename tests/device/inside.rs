@@ -105,6 +105,18 @@ fn everything(device: &str) -> Json {
     value.unwrap_or_else(|error| panic!("{}", error.render(false))).json()
 }
 
+/// `drawer`: networks of a small generator of images 1 x 28 x 28.
+pub const DRAWER: &str = "
+    let drawer = #{
+        generator: [
+            [net::linear(4 * 7 * 7), net::batch_norm(), net::relu(), net::reshape(4, 7, 7)],
+            [net::upsample(2), net::conv(4, 3, #{ pad: 1 }), net::batch_norm(), net::relu()],
+            [net::upsample(2), net::conv(1, 3, #{ pad: 1 })],
+        ],
+        discriminator: [net::conv(8, 4, #{ stride: 2 }), net::leaky_relu(0.2), net::conv(8, 4, #{ stride: 2 }), net::leaky_relu(0.2), net::flatten()],
+    };
+";
+
 const GLYPHS: &str = "
     let ds = data::glyphs(#{ n: 200, size: 28, seed: 1, position: \"centred\", margin: 0 });
     let linear = [net::conv(4, 3), net::flatten(), net::linear(20), net::linear(10)];

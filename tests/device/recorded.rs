@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::inside::{ask, session};
+use super::inside::{DRAWER, ask, session};
 use super::stand_in::StandIn;
 use super::waits::Counter;
 
@@ -13,14 +13,6 @@ const BEFORE: &str = "
     let drops = [net::conv(4, 3), net::relu(), net::flatten(), net::dropout(0.2), net::linear(10)];
     let large = data::glyphs(#{ n: 40, size: 28, seed: 1, position: \"centred\", margin: 0 });
     let r = model::train(large, #{ arch: layers, epochs: 2, batch: 20, seed: 1 });
-    let drawer = #{
-        generator: [
-            [net::linear(4 * 7 * 7), net::batch_norm(), net::relu(), net::reshape(4, 7, 7)],
-            [net::upsample(2), net::conv(4, 3, #{ pad: 1 }), net::batch_norm(), net::relu()],
-            [net::upsample(2), net::conv(1, 3, #{ pad: 1 })],
-        ],
-        discriminator: [net::conv(8, 4, #{ stride: 2 }), net::leaky_relu(0.2), net::conv(8, 4, #{ stride: 2 }), net::leaky_relu(0.2), net::flatten()],
-    };
     let g = generator::train(large, #{ arch: drawer, steps: 2, batch: 8, seed: 1 });
     let drawn = g.sample(#{ n: 24, seed: 1 });
     let said = r.predict(drawn).to(\"cpu\").values();
@@ -120,7 +112,7 @@ fn of(device: &str, chosen: impl Fn(&str) -> bool) -> Json {
     let mut run = |text: &str| {
         session.evaluate("recorded", text).unwrap_or_else(|error| panic!("{}", error.render(false))).json()
     };
-    run(&format!("{BEFORE} ()"));
+    run(&format!("{DRAWER}{BEFORE} ()"));
     let of = |(name, text, _): &(&str, &str, f64)| {
         let counts = || [counter.calls(c"cudaGraphLaunch"), counter.waits()];
         let before = counts();

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value as Json, json};
 
-use super::inside::{ask, session};
+use super::inside::{DRAWER, ask, session};
 use super::stand_in::{StandIn, said, sources, well};
 
 /// Work that can be made longer, and the waits that one step more may cost.
@@ -29,14 +29,6 @@ const BEFORE: &str = "
     let layers = [net::conv(4, 3, #{ pad: 1 }), net::batch_norm(), net::relu(), net::max_pool(4), net::flatten(), net::dropout(0.2), net::linear(10)];
     let f = model::train(glyphs, #{ arch: layers, epochs: 12, seed: 1 });
     let s = model::train(wide, #{ arch: layers, epochs: 12, seed: 1 });
-    let drawer = #{
-        generator: [
-            [net::linear(4 * 7 * 7), net::batch_norm(), net::relu(), net::reshape(4, 7, 7)],
-            [net::upsample(2), net::conv(4, 3, #{ pad: 1 }), net::batch_norm(), net::relu()],
-            [net::upsample(2), net::conv(1, 3, #{ pad: 1 })],
-        ],
-        discriminator: [net::conv(8, 4, #{ stride: 2 }), net::leaky_relu(0.2), net::conv(8, 4, #{ stride: 2 }), net::leaky_relu(0.2), net::flatten()],
-    };
     let g = generator::train(glyphs, #{ arch: drawer, steps: 1, batch: 8, seed: 1 });
     let blank = tensor::zeros([8192 * 3, 1, 28, 28]);
     let averaged = f.averaged(#{ over: space::noise(), draws: 2, seed: 1 });
@@ -353,6 +345,7 @@ pub fn of_all(device: &str) -> Json {
         let after = counts();
         [0, 1, 2].map(|i| after[i] - before[i])
     };
+    run(DRAWER);
     run(BEFORE);
     let of = |budget: &Budget| {
         let [less, more] = budget.sizes.map(|size| budget.script.replace("SIZE", &size.to_string()));
@@ -374,7 +367,7 @@ pub fn of_one(device: &str, words: &str) -> Json {
     let budget = BUDGETS.iter().find(|budget| budget.name == name).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut session = session(device, folder.path());
-    for text in [BEFORE, &budget.script.replace("SIZE", size)] {
+    for text in [DRAWER, BEFORE, &budget.script.replace("SIZE", size)] {
         session.evaluate("budget", text).unwrap_or_else(|error| panic!("{}", error.render(false)));
     }
     Json::Null

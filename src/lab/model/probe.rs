@@ -45,7 +45,8 @@ impl Model {
     /// probabilities are scores like any others: every softmax of them is the same. Networks of layers answer the same whatever else is
     /// asked, so they are asked once; TorchScript is asked three to five times, and about up to 32 images together; closures and programs, which may cost something, are asked about
     /// these images and about the last one alone, and once or twice more only where the two answers differ. What answers the same and has gradients is asked
-    /// whether its scores change along and across them as they say, which takes two gradients and eight sets of answers, or up to 28 where they do not.
+    /// whether its scores change along and across them as they say and on the way from one image to another, and whether pixels are left out of them: that takes some four gradients and a dozen
+    /// sets of answers, and three times as many of each where they do not.
     ///
     /// What was noticed is kept by the journal, as `call` names it, so that a run that goes on asks nothing again.
     pub(super) fn probe(

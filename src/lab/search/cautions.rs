@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Examination, Row, gradient_search, slopes};
-use crate::core::{Cautions, Cx, Result, significant};
-use crate::objective::{Loss, Objective};
+use crate::core::{Cautions, significant};
+use crate::objective::Loss;
 use crate::space::{Axis, Differentiable, Factor};
 
 /// What is noticed of the model, the data, and how both agree.
@@ -254,43 +254,6 @@ fn as_wanted_throughout(plan: &Examination, rows: &[Row]) -> Option<String> {
             plan.model.name
         )
     })
-}
-
-/// Whether the cross entropy that a search along gradients goes by is nearly linear in the scores, as where these are a tenth of what they might be: it pulls
-/// at all classes alike and not at the next one. Of two classes there is but one.
-pub(super) fn flat_softmax(cx: &Cx, plan: &Examination, rows: &[Row]) -> Result<Option<String>> {
-    /// Of what the share of images that are right is beyond guessing, which a softmax that says how sure it is gives them.
-    const PART: f64 = 0.25;
-    /// Fewer right ones say little of how sure it may be.
-    const MANY: f64 = 0.5;
-    const ASKED: usize = 16;
-    let by = Objective { loss: Some(Loss::CrossEntropy), ..plan.objective.clone() };
-    let any = Objective { loss: None, lead: 0.0, ..plan.objective.clone() }.plain();
-    let goes = gradient_search(&*plan.search).is_some_and(|search| search.looks_for(&by));
-    let classes = plan.model.classes().unwrap_or_default();
-    if !any || !goes || !matches!(plan.objective.loss, None | Some(Loss::CrossEntropy)) || classes < 3 {
-        return Ok(None);
-    }
-    let of_images: BTreeMap<u32, bool> = rows.iter().map(|row| (row.id, !row.wrong_before())).collect();
-    let known: Vec<usize> = of_images.iter().filter(|(_, right)| **right).map(|(id, _)| *id as usize).collect();
-    let right = known.len() as f64 / of_images.len().max(1) as f64;
-    if right < MANY {
-        return Ok(None);
-    }
-    let n = known.len().min(ASKED);
-    let asked: Vec<usize> = (0..n).map(|i| known[i * known.len() / n]).collect();
-    let scores = tch::no_grad(|| plan.model.logits(&plan.data.images(&asked, cx.device())?))?;
-    let sure = scores.f_softmax(1, tch::Kind::Double)?.f_amax([1i64].as_slice(), false)?.f_mean(tch::Kind::Double)?;
-    let (sure, guessing) = (sure.f_double_value(&[])?, 1.0 / classes as f64);
-    Ok((sure - guessing < PART * (right - guessing)).then(|| {
-        format!(
-            "scores of {} lie so near to one another that a softmax gives its answers {} on average where they are right, as {} of them are: the cross entropy that the \
-             search goes by pulls at all classes alike, and may find less than the same search by the scores themselves, objective::misclassify().loss(\"dlr\")",
-            plan.model.name,
-            significant(sure, 2),
-            significant(right, 2)
-        )
-    }))
 }
 
 /// Whether images are as they are because the search could not move them: of each aim and level the last step counts.

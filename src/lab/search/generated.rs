@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tch::Device;
 
-use super::oracle::{KeptLabels, Made, Oracle, counted, kept_field, kept_json, kept_words};
+use super::oracle::{
+    JudgedDraws, KeptLabels, Oracle, TestsOf, counted, drawn_classes, kept_field, kept_json, kept_words,
+};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, on_device};
 use crate::data::{Dataset, MisreadBy, from_tensor, repeated};
 use crate::generator::Generator;
@@ -78,8 +80,8 @@ pub struct GeneratedTests {
 const APART: usize = 1 << 40;
 
 /// Tests that were kept so far.
-#[derive(Default)]
 pub(super) struct FoundTests {
+    draws: JudgedDraws,
     images: Vec<Tensor>,
     labels: Vec<i64>,
     predictions: Vec<i64>,
@@ -124,6 +126,16 @@ impl LabelTurn {
 }
 
 impl FoundTests {
+    pub fn none(wanted: &WantedTests) -> Self {
+        let draws = JudgedDraws::of_labels(wanted.labels.len());
+        Self { draws, images: vec![], labels: vec![], predictions: vec![], drawn: vec![] }
+    }
+
+    /// Asks the oracle about a few images as they were drawn; `read` is what the classifier answered to them.
+    pub fn ask(&mut self, oracle: &Oracle, images: &Tensor, label: i64, read: &[i64]) -> Result<()> {
+        self.draws.ask(oracle, images, &vec![label; read.len()], read)
+    }
+
     /// Adds those of a batch's images that are tests, up to the last that is wanted; how many these are. `read` is what the classifier answered to them
     /// as they were drawn.
     pub fn add(
@@ -200,8 +212,8 @@ impl FoundTests {
         cautions.extend(&generator.cautions());
         cautions.extend(&images.noticed());
         repeated(cx, &images, "tests", true)?.into_iter().for_each(|told| cautions.add(told));
-        let made = Made { generator, model, labels: &wanted.labels, seed: wanted.seed, predictions: &self.predictions };
-        let kept = wanted.oracle.judge(cx, &images, Some(made))?;
+        let made = TestsOf { generator, model, predictions: &self.predictions, draws: &self.draws };
+        let kept = wanted.oracle.judge(cx, &images, Some(&made))?;
         let Self { predictions, drawn, .. } = self;
         let mut read = AnswersToDraws::new();
         for of in &drawn {
@@ -218,10 +230,7 @@ impl FoundTests {
 /// What the answers to what a generator draws, each behind its label, say against the classifier, so that tests are of pixels or numbers that
 /// it was not made for.
 pub(super) fn misread_throughout(generator: &Generator, model: &Model, read: &AnswersToDraws) -> Option<String> {
-    let classes = match generator.encoded() {
-        Some(encoded) => encoded.classes().len(),
-        None => usize::try_from(generator.classes()?).ok()?,
-    };
+    let classes = drawn_classes(generator)?;
     let doubt = model.doubts_of_draws(&generator.name, classes, read, generator.is_taught_to_be_misread());
     doubt.map(|doubt| format!("{doubt}; tests may be of that alone"))
 }
@@ -232,7 +241,7 @@ pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &W
     let classes = model.classes().ok_or_else(|| Error::internal("a model without classes"))? as usize;
     let batch = generator.batch_size(cx)?;
     let task = cx.progress("drawing tests", Some((wanted.n * wanted.labels.len()) as u64));
-    let mut found = FoundTests::default();
+    let mut found = FoundTests::none(wanted);
     for &label in &wanted.labels {
         let mut turn = LabelTurn::new(generator, label, classes);
         while let Some(count) = turn.next(wanted, batch) {
@@ -244,6 +253,7 @@ pub fn generated_tests(cx: &Cx, generator: &Generator, model: &Model, wanted: &W
                 let answers = model.answers(&images)?;
                 Ok::<_, Error>((images, answers))
             })?;
+            found.ask(&wanted.oracle, &images, label, &answers)?;
             let read = answers.clone();
             let answers: Vec<_> = answers.into_iter().map(Some).collect();
             let test = |i: usize| answers[i].is_some_and(|answer| wanted.met(label, answer));

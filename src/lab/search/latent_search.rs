@@ -49,7 +49,7 @@ pub fn latent_search(
 ) -> Result<GeneratedTests> {
     let classes = model.classes().ok_or_else(|| Error::internal("a model without classes"))? as usize;
     let task = cx.progress("searching latent vectors", Some((wanted.n * wanted.labels.len()) as u64));
-    let mut found = FoundTests::default();
+    let mut found = FoundTests::none(wanted);
     for &label in &wanted.labels {
         let mut turn = LabelTurn::new(generator, label, classes);
         while let Some(count) = turn.next(wanted, BATCH) {
@@ -61,7 +61,8 @@ pub fn latent_search(
                     task.note(&format!("label {label}: {tests} of {count} starts"))
                 })
             })?;
-            let Ends { images, read, answers, met } = ends;
+            let Ends { starts, images, read, answers, met } = ends;
+            found.ask(&wanted.oracle, &starts, label, &read)?;
             task.advance(found.add(&mut turn, wanted, &images, (&answers, &read), |i| met[i])? as u64);
         }
         found.end(turn);
@@ -72,6 +73,8 @@ pub fn latent_search(
 
 /// What became of every start: its image when it was first a test, or its last one.
 struct Ends {
+    /// What was drawn of the starts.
+    starts: Tensor,
     images: Tensor,
     /// What the classifier answers to the starts.
     read: Vec<i64>,
@@ -95,8 +98,13 @@ impl LatentBatch<'_> {
         let [c, h, w] = self.generator.image_shape()?;
         let count = starts.size()[0];
         let images = Tensor::f_zeros([count, c, h, w], (Kind::Float, Device::Cpu))?;
-        let mut ends =
-            Ends { images, read: vec![], answers: vec![None; count as usize], met: vec![false; count as usize] };
+        let mut ends = Ends {
+            starts: images.shallow_clone(),
+            images,
+            read: vec![],
+            answers: vec![None; count as usize],
+            met: vec![false; count as usize],
+        };
         let mut left: Vec<i64> = (0..count).collect();
         let (mut start, mut z) = (starts.shallow_clone(), starts.shallow_clone());
         let mut u = match self.how.noise {
@@ -139,7 +147,7 @@ impl LatentBatch<'_> {
                 .hint("look at g.sample(): what it draws, or how a classifier answers, is broken"));
             }
             if t == 0 {
-                ends.read = found.clone();
+                (ends.starts, ends.read) = (drawn.f_detach()?, found.clone());
             }
             let intended = |i: usize| kept[i] == self.label && there[i] == self.label;
             let met = |i: usize| sound[i] && self.wanted.met(self.label, found[i]) && intended(i);

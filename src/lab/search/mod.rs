@@ -27,6 +27,7 @@ mod examination;
 mod examine;
 mod examined;
 mod exhaustive;
+mod flat_softmax;
 mod fmn;
 mod generated;
 mod gradient;

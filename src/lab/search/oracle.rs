@@ -1,11 +1,12 @@
 //! Who says whether an image still shows what it was drawn as.
 
 use std::borrow::Borrow;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::json;
 
-use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Tensor, Value, number};
+use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Tensor, Value, number, on_device};
 use crate::data::{Dataset, from_tensor};
 use crate::generator::Generator;
 use crate::maths::shares::CountedShare;
@@ -70,13 +71,26 @@ impl Oracle {
     }
 
     /// Which seeds are taken for what they were drawn as: of people all that they did not refuse. `images` is `N x C x H x W` on the models' device.
-    pub fn accepts(&self, cx: &Cx, images: &Tensor, labels: &[i64]) -> Result<Vec<bool>> {
+    /// `own` is what the classifier under test answers to them.
+    pub(super) fn accepts(
+        &self,
+        cx: &Cx,
+        images: &Tensor,
+        (labels, own): (&[i64], &[i64]),
+        draws: &mut JudgedDraws,
+    ) -> Result<Vec<bool>> {
         if let Some(witnesses) = &self.witnesses {
             let seeds = from_tensor(images, labels.to_vec(), None, false)?;
             return Ok(witnesses.accepts(cx, &seeds)?.into_iter().map(|said| said.unwrap_or(true)).collect());
         }
-        let opinions = self.models.iter().map(|model| model.answers(images)).collect::<Result<Vec<_>>>()?;
+        let opinions = self.opinions(images)?;
+        draws.note(&opinions, labels, own);
         Ok(self.most(&opinions, labels))
+    }
+
+    /// What each of its models answers to a batch on their device.
+    fn opinions(&self, images: &Tensor) -> Result<Vec<Vec<i64>>> {
+        self.models.iter().map(|model| model.answers(images)).collect()
     }
 
     fn most(&self, opinions: &[Vec<i64>], labels: &[i64]) -> Vec<bool> {
@@ -85,9 +99,8 @@ impl Oracle {
         most.map(|most| most || self.is_empty()).collect()
     }
 
-    /// What it says of tests; `None` if nobody is asked. `made`: how, where the generator is at hand, so that its models can be asked about draws as
-    /// they stand.
-    pub fn judge(&self, cx: &Cx, images: &Dataset, made: Option<Made>) -> Result<Option<KeptLabels>> {
+    /// What it says of tests; `None` if nobody is asked. `of`: what they are of, where that is at hand.
+    pub(super) fn judge(&self, cx: &Cx, images: &Dataset, of: Option<&TestsOf>) -> Result<Option<KeptLabels>> {
         if self.is_empty() {
             return Ok(None);
         }
@@ -102,11 +115,8 @@ impl Oracle {
                     noticed.extend(&model.cautions());
                     model.reads_nothing(images.labels(), read).into_iter().for_each(|caution| noticed.add(caution));
                 }
-                if let Some(made) = made {
-                    made.doubts(cx, &self.models, images, &opinions)?
-                        .into_iter()
-                        .for_each(|caution| noticed.add(caution));
-                }
+                let doubts = of.map(|of| of.doubts(cx, &self.models, images, &opinions)).transpose()?;
+                doubts.into_iter().flatten().for_each(|caution| noticed.add(caution));
                 (most.into_iter().map(Some).collect(), noticed)
             }
         };
@@ -118,84 +128,132 @@ impl Oracle {
     }
 }
 
-/// What tests were made of.
-pub struct Made<'a> {
-    pub generator: &'a Generator,
-    pub model: &'a Model,
-    /// The labels that were drawn, and the seed of the draws.
-    pub labels: &'a [i64],
-    pub seed: u64,
-    /// What the classifier answers to the tests.
-    pub predictions: &'a [i64],
+/// What a few draws, as they stand, were read as by the models of an oracle and by the classifier under test.
+pub(super) struct JudgedDraws {
+    /// Of each label, at most.
+    of_each: usize,
+    labels: Vec<i64>,
+    /// Judge by judge.
+    opinions: Vec<Vec<i64>>,
+    /// The classifier's.
+    own: Vec<i64>,
 }
 
-impl Made<'_> {
+impl JudgedDraws {
+    const AT_ALL: usize = 250;
+
+    /// None yet, of draws of so many labels.
+    pub fn of_labels(labels: usize) -> Self {
+        // Few labels are asked about more often: of ten images little is to be told.
+        let of_each = 40usize.div_ceil(labels.max(1)).max(10);
+        Self { of_each, labels: vec![], opinions: vec![], own: vec![] }
+    }
+
+    /// Which of these are still wanted.
+    fn wanted(&self, labels: &[i64]) -> Vec<usize> {
+        let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
+        self.labels.iter().for_each(|label| *counts.entry(*label).or_default() += 1);
+        let mut wants = |label: i64| {
+            let count = counts.entry(label).or_default();
+            *count += 1;
+            *count <= self.of_each
+        };
+        let rows = (0..labels.len()).filter(|&i| wants(labels[i]));
+        rows.take(Self::AT_ALL - self.labels.len()).collect()
+    }
+
+    fn keep(
+        &mut self,
+        rows: &[usize],
+        labels: &[i64],
+        own: &[i64],
+        opinion: &dyn Fn(usize, usize) -> i64,
+        judges: usize,
+    ) {
+        self.opinions.resize(judges, vec![]);
+        for (i, &row) in rows.iter().enumerate() {
+            self.labels.push(labels[row]);
+            self.own.push(own[row]);
+            self.opinions.iter_mut().enumerate().for_each(|(judge, all)| all.push(opinion(judge, i)));
+        }
+    }
+
+    /// Asks the models of an oracle about those of a batch `N x C x H x W` that are still wanted; `own` is what the classifier answers to it.
+    pub fn ask(&mut self, oracle: &Oracle, images: &Tensor, labels: &[i64], own: &[i64]) -> Result<()> {
+        let rows = self.wanted(labels);
+        if rows.is_empty() || oracle.models.is_empty() {
+            return Ok(());
+        }
+        let places = rows.iter().map(|row| *row as i64).collect::<Vec<_>>();
+        let some = images.f_index_select(0, &on_device(&Tensor::f_from_slice(&places)?, images.device())?)?;
+        let opinions = oracle.opinions(&some)?;
+        self.keep(&rows, labels, own, &|judge, i| opinions[judge][i], opinions.len());
+        Ok(())
+    }
+
+    /// Of a batch that the models were asked about anyway.
+    fn note(&mut self, opinions: &[Vec<i64>], labels: &[i64], own: &[i64]) {
+        let rows = self.wanted(labels);
+        self.keep(&rows, labels, own, &|judge, i| opinions[judge][rows[i]], opinions.len());
+    }
+}
+
+/// Whose tests they are, for those who judge them.
+pub(super) struct TestsOf<'a> {
+    pub generator: &'a Generator,
+    pub model: &'a Model,
+    /// What the classifier answers to the tests.
+    pub predictions: &'a [i64],
+    pub draws: &'a JudgedDraws,
+}
+
+impl TestsOf<'_> {
     /// What answers to a few draws, as they stand, and to the tests say against judges: one that numbers classes otherwise or was made for other pixels calls
     /// labels lost that are not, and so does one that is the classifier under another name. What a generator draws that was finetuned against a classifier may
     /// have lost its labels, so that errors on it say nothing.
     fn doubts(&self, cx: &Cx, judges: &[Model], tests: &Dataset, opinions: &[Vec<i64>]) -> Result<Vec<String>> {
-        const OF_EACH: usize = 10;
-        const AT_ALL: [usize; 2] = [40, 250];
-        /// Of draws, and in deviations of what two that read alike differ by at most.
-        const READS_LESS: f64 = 0.15;
-        const DEVIATIONS: f64 = 3.0;
-        let Self { generator, model, .. } = self;
-        let wanted = (OF_EACH * self.labels.len()).clamp(AT_ALL[0], AT_ALL[1]);
-        let (labels, classes): (Vec<i64>, _) = match (generator.encoded(), generator.classes()) {
-            (Some(encoded), _) => {
-                (encoded.labels(&encoded.in_order(self.seed), 0, wanted.min(encoded.len()))?, encoded.classes().len())
-            }
-            (None, Some(classes)) => (self.labels.iter().copied().cycle().take(wanted).collect(), classes as usize),
-            (None, None) => return Ok(vec![]),
-        };
-        let batch = self.generator.batch_size(cx)?;
         let mut told = vec![];
-        let mut answers: Vec<Vec<i64>> = vec![vec![]; judges.len() + 1];
-        for first in (0..labels.len()).step_by(batch) {
-            cx.check()?;
-            let count = batch.min(labels.len() - first);
-            let latents = generator.latents(self.seed, first, count)?;
-            let images = generator.images_of(&latents, Some(&labels[first..first + count]))?;
-            for (answers, model) in answers.iter_mut().zip(judges.iter().chain([*model])) {
-                answers.extend(model.answers(&images)?);
-            }
-        }
-        let own = &answers[judges.len()];
-        for (i, judge) in judges.iter().enumerate() {
-            let mut read = AnswersToDraws::new();
-            labels.iter().zip(&answers[i]).for_each(|(label, answer)| *read.entry((*label, *answer)).or_default() += 1);
-            let taught = generator.is_taught_to_be_misread();
-            let doubt = judge.doubts_of_draws(&generator.name, classes, &read, taught);
-            let right = |answers: &[i64]| {
-                let right = answers.iter().zip(&labels).filter(|(answer, label)| answer == label).count();
-                right as f64 / labels.len().max(1) as f64
-            };
-            let (theirs, whose) = (right(&answers[i]), right(own));
-            let apart = READS_LESS.max(DEVIATIONS * (0.5 / labels.len().max(1) as f64).sqrt());
-            if doubt.is_none() && theirs + apart < whose {
-                told.push(format!(
-                    "{}, of the oracle, reads {} of {} draws as they were drawn, {} reads {}: labels that it calls lost may be its own errors",
-                    judge.name,
-                    number(theirs),
-                    labels.len(),
-                    model.name,
-                    number(whose)
-                ));
-            }
-            told.extend(
-                doubt.map(|doubt| format!("{doubt}; it is of the oracle, which may call labels lost of that alone")),
-            );
-            if opinions[i] == self.predictions && self.ranks_as(cx, judge, tests)? {
+        for ((judge, of_tests), of_draws) in judges.iter().zip(opinions).zip(&self.draws.opinions) {
+            told.extend(self.doubt_of_draws(judge, of_draws));
+            if of_tests == self.predictions && self.ranks_as(cx, judge, tests)? {
                 told.push(format!(
                     "{}, of the oracle, answers as {} does to all {} tests, and its next two classes are the same: it may be the same classifier in another file, which is \
                      no judge",
                     judge.name,
-                    model.name,
+                    self.model.name,
                     self.predictions.len()
                 ));
             }
         }
         Ok(told)
+    }
+
+    fn doubt_of_draws(&self, judge: &Model, answers: &[i64]) -> Option<String> {
+        /// Of draws, and in deviations of what two that read alike differ by at most.
+        const READS_LESS: f64 = 0.15;
+        const DEVIATIONS: f64 = 3.0;
+        let Self { generator, model, draws, .. } = self;
+        let classes = drawn_classes(generator)?;
+        let mut read = AnswersToDraws::new();
+        draws.labels.iter().zip(answers).for_each(|of| *read.entry((*of.0, *of.1)).or_default() += 1);
+        let taught = generator.is_taught_to_be_misread();
+        if let Some(doubt) = judge.doubts_of_draws(&generator.name, classes, &read, taught) {
+            return Some(format!("{doubt}; it is of the oracle, which may call labels lost of that alone"));
+        }
+        let n = draws.labels.len() as f64;
+        let right = |answers: &[i64]| {
+            answers.iter().zip(&draws.labels).filter(|(answer, label)| answer == label).count() as f64 / n
+        };
+        let (theirs, own) = (right(answers), right(&draws.own));
+        (theirs + READS_LESS.max(DEVIATIONS * (0.5 / n).sqrt()) < own).then(|| {
+            format!(
+                "{}, of the oracle, reads {} of {n} draws as they were drawn, {} reads {}: labels that it calls lost may be its own errors",
+                judge.name,
+                number(theirs),
+                model.name,
+                number(own)
+            )
+        })
     }
 
     /// Whether a judge puts the same three classes first, in the same order, of all tests that are looked at, as no other network does of many.
@@ -211,6 +269,14 @@ impl Made<'_> {
             tch::no_grad(|| -> Result<Tensor> { Ok(model.logits(&images)?.f_topk(3, 1, true, true)?.1) })
         };
         Ok(first(judge)?.f_equal(&first(self.model)?)?)
+    }
+}
+
+/// Among how many classes a generator draws; none where it takes no labels.
+pub(super) fn drawn_classes(generator: &Generator) -> Option<usize> {
+    match generator.encoded() {
+        Some(encoded) => Some(encoded.classes().len()),
+        None => usize::try_from(generator.classes()?).ok(),
     }
 }
 

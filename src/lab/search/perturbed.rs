@@ -9,7 +9,7 @@ use tch::{Device, Kind};
 
 use super::generated::misread_throughout;
 use super::measure::Measure;
-use super::oracle::{KeptLabels, Made, Oracle, counted, kept_field, kept_json, kept_words};
+use super::oracle::{JudgedDraws, KeptLabels, Oracle, TestsOf, counted, kept_field, kept_json, kept_words};
 use super::{Densities, Examination, Search, Transcript};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, on_device, random};
 use crate::data::{Dataset, MisreadBy, from_tensor, repeated};
@@ -114,8 +114,8 @@ pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Pert
         set.name = format!("tests of {}", model.name);
         set.record(cx);
         let predictions: Vec<i64> = tests.rows.iter().map(|row| i64::from(row.after)).collect();
-        let made = Made { generator, model, labels: &how.labels, seed: how.seed, predictions: &predictions };
-        kept = how.oracle.judge(cx, &set, Some(made))?;
+        let made = TestsOf { generator, model, predictions: &predictions, draws: &chosen.judged };
+        kept = how.oracle.judge(cx, &set, Some(&made))?;
         images = Some(set);
     }
     debug_assert_eq!(n, transcript.len());
@@ -133,6 +133,7 @@ struct Chosen {
     misread: usize,
     rejected: usize,
     doubt: Option<String>,
+    judged: JudgedDraws,
 }
 
 fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, classes: i64) -> Result<Chosen> {
@@ -141,6 +142,7 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
     let (mut images, mut latents, mut asked, mut labels, mut targets) = (vec![], vec![], vec![], vec![], vec![]);
     let (mut places, mut drawn, mut misread, mut rejected) = (vec![], 0, 0, 0);
     let mut answers = AnswersToDraws::new();
+    let mut judged = JudgedDraws::of_labels(how.labels.len());
     let draws = generator.encoded().map_or(how.draws, |encoded| how.draws.min(encoded.len()));
     while labels.len() < how.n && drawn < draws {
         cx.check()?;
@@ -156,7 +158,7 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
         // Where nothing says what an image shows, the classifier is taken to be right to begin with.
         let said = generator.classes().is_some() || generator.encoded().is_some();
         let intended: Vec<i64> = if said { of.clone() } else { read.clone() };
-        let shown = how.oracle.accepts(cx, &pictures, &intended)?;
+        let shown = how.oracle.accepts(cx, &pictures, (&intended, &read), &mut judged)?;
         let mut rows = vec![];
         let before = labels.len();
         for i in 0..count {
@@ -210,7 +212,7 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
         seeds = seeds.relabelled(labels, None)?;
     }
     let doubt = misread_throughout(generator, model, &answers);
-    Ok(Chosen { seeds, places, targets, drawn, misread, rejected, doubt })
+    Ok(Chosen { seeds, places, targets, drawn, misread, rejected, doubt, judged })
 }
 
 impl PerturbedTests {

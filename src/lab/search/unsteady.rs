@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::parts::Outcomes;
-use super::{Examination, Row, Transcript, cautions};
+use super::{Examination, Row, Transcript};
 use crate::core::{Cx, Division, Result, with_stream};
 
 /// Rows that are asked about again, at most.
@@ -28,23 +28,11 @@ impl Transcript {
     /// settings: a search that goes its way again would find something else. Nothing is asked of closures, which may cost something. Of TorchScript and programs
     /// that have answered the same so far, it says so where many are right the next time: some draw but seldom, or with few images; and where they answer
     /// otherwise to images as they stand.
-    pub(super) fn asked_again(mut self, cx: &Cx, plan: &Examination) -> Self {
+    pub(super) fn asked_again(self, cx: &Cx, plan: &Examination) -> Self {
         let draws = plan.model.draws();
-        let whole = !matches!(cx.division(), Division::Shard(_));
-        // What is known without these is kept whatever happens here.
-        if let (true, Ok(Some(caution))) = (whole && !draws, cautions::flat_softmax(cx, plan, &self.rows)) {
-            self = self.with_word(cx, caution);
-        }
-        if whole && plan.model.foreign() && plan.objective.failure.of_classes() {
-            let mut seen = BTreeSet::new();
-            let first: Vec<usize> = (0..self.rows.len()).filter(|row| seen.insert(self.rows[*row].id)).collect();
-            let before: Vec<i64> = first.iter().map(|row| i64::from(self.rows[*row].before)).collect();
-            let images = |places: &[usize]| {
-                self.select(&places.iter().map(|place| first[*place]).collect::<Vec<_>>()).images(cx, false)
-            };
-            if let Ok(Some(caution)) = plan.model.unlike_before(&before, &images) {
-                return self.with_word(cx, caution);
-            }
+        let shard = matches!(cx.division(), Division::Shard(_));
+        if !shard && let Some(caution) = self.otherwise_as_they_stand(cx, plan) {
+            return self.with_word(cx, caution);
         }
         if !plan.search.chooses() || !draws && !plan.model.foreign() {
             return self;
@@ -65,7 +53,6 @@ impl Transcript {
             false => TOGETHER.min((self.rows.iter().map(|row| u64::from(row.queries)).sum::<u64>() / PART) as usize),
         };
         let some = &failing[..failing.len().min(most)];
-        let shard = matches!(cx.division(), Division::Shard(_));
         let measurable = !shard && (!model.opaque() || model.foreign()) && plan.objective.plain() && !some.is_empty();
         // What is known without it is kept whatever happens here.
         let again = if measurable { self.right_again(cx, plan, some).ok() } else { None };
@@ -88,7 +75,28 @@ impl Transcript {
         self.with_word(cx, caution)
     }
 
-    fn with_word(mut self, cx: &Cx, caution: String) -> Self {
+    /// What is said of TorchScript and programs that answer otherwise to a few images as they stand than they did before the search.
+    fn otherwise_as_they_stand(&self, cx: &Cx, plan: &Examination) -> Option<String> {
+        if !plan.model.foreign() || !plan.objective.failure.of_classes() {
+            return None;
+        }
+        let first = self.first_of_images();
+        let before: Vec<i64> = first.iter().map(|row| i64::from(self.rows[*row].before)).collect();
+        let images = |places: &[usize]| {
+            self.select(&places.iter().map(|place| first[*place]).collect::<Vec<_>>()).images(cx, false)
+        };
+        // What is known without it is kept whatever happens here.
+        plan.model.unlike_before(&before, &images).ok().flatten()
+    }
+
+    /// The first row of each image.
+    pub(super) fn first_of_images(&self) -> Vec<usize> {
+        let mut seen = BTreeSet::new();
+        (0..self.rows.len()).filter(|row| seen.insert(self.rows[*row].id)).collect()
+    }
+
+    /// The same with one more caution.
+    pub(super) fn with_word(mut self, cx: &Cx, caution: String) -> Self {
         match Rc::get_mut(&mut self.of) {
             Some(of) => of.cautions.add(caution),
             // Nobody else holds what was just made.
