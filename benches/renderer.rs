@@ -33,7 +33,7 @@ fn ball(rings: u32, around: u32) -> Mesh {
             let (up, level) = (std::f32::consts::PI * (ring as f32 / rings as f32 - 0.5)).sin_cos();
             let (sin, cos) = (std::f32::consts::TAU * k as f32 / around as f32).sin_cos();
             let at = Vec3::new(level * sin, up, level * cos);
-            vertices.push(Vertex { position: at, normal: at, texture: Vec2::ZERO });
+            vertices.push(Vertex { position: at, normal: at, texture: Vec2::ZERO, colour: Vec3::ONE });
             if ring < rings {
                 let (a, b) = (ring * around + k, ring * around + (k + 1) % around);
                 triangles.push(Triangle { corners: [a, b, b + around], surface: 0 });
@@ -41,7 +41,7 @@ fn ball(rings: u32, around: u32) -> Mesh {
             }
         }
     }
-    Mesh::new("ball", vertices, triangles, vec![Surface { colour: Vec3::ONE, texture: None }]).expect("a mesh")
+    Mesh::new("ball", vertices, triangles, vec![Surface::plain(Vec3::ONE)]).expect("a mesh")
 }
 
 fn drawn(meshes: &[&Mesh], views: &[View], size: usize) -> Vec<f32> {
@@ -93,11 +93,8 @@ fn objects() -> Vec<Mesh> {
             continue;
         }
         let read = read_object(&Cx::default(), name, &[file], Up::Y, &mut textures).expect("an object");
-        let surfaces: Vec<Surface> = read
-            .triangles()
-            .iter()
-            .map(|triangle| Surface { colour: read.surface(triangle.surface).colour, texture: None })
-            .collect();
+        let surfaces: Vec<Surface> =
+            read.triangles().iter().map(|triangle| Surface::plain(read.surface(triangle.surface).colour)).collect();
         let triangles = read.triangles().iter().zip(0..).map(|(triangle, surface)| Triangle { surface, ..*triangle });
         all.push(Mesh::new(name, read.vertices().to_vec(), triangles.collect(), surfaces).expect("a mesh"));
     }

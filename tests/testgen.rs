@@ -636,6 +636,7 @@ fn recipes_of_generated_tests_answer_what_they_say() {
         let off = testgen::offline(s, #{ rounds: 2, steps: 3, rate: 1.0, n: 3, epochs: 1 });
         let alone = testgen::offline(s, #{ rounds: 1, steps: 1, n: 1, epochs: 1, note: 1, keep: [] });
         let lat = testgen::offline(s, #{ rounds: 1, steps: 5, n: 2, draws: 64, epochs: 1, by: "latent" });
+        let bare = testgen::offline(s, #{ rounds: 2, steps: 1, n: 1, epochs: 1, control: false });
         let q = testgen::quality(s, s.generator, #{ n: 200 });
         let a = testgen::ablations(s, #{ steps: 3, pretraining: 6, converged: 12, n: 100 });
         let f = testgen::finetuning(s, #{ steps: 5, every: 2, n: 100 });
@@ -675,7 +676,11 @@ fn recipes_of_generated_tests_answer_what_they_say() {
             few: f.figure.cautions == f.cautions && f.trade.cautions == f.cautions && f.tests.cautions.some(|said| said == f.cautions[0]),
             first_tests: testgen::pairs(s, #{ targets: [()], n: 1, draws: 300, steps: 1 }).heatmap.cautions.some(|said| said.contains("first test of a pair")),
             usual: testgen::usual(s.images).l2 == 1.5 && testgen::usual(set.call(2, 1)) == #{},
-            latent: lat.table.len() == 2 && lat.figure == (),
+            control: off.table[1].control_found == off.table[1].found && off.table[2].control_real >= 0.0 && off.control.hash != off.classifier.hash && off.control.hash != s.model.hash
+                && off.table[1].control_still_wrong != off.table[1].still_wrong,
+            no_control: bare.control == () && !("control_found" in bare.table[1]) && bare.cautions.some(|said| said.starts_with("no control: ")),
+            online_before: o.before.step.len() == 4 && o.summary.misclassified_before_lo <= o.summary.misclassified_before && o.before.misclassified != o.after.misclassified,
+            latent: lat.table.len() == 2 && lat.figure == () && lat.table[1].control_found == lat.table[1].found,
             quality: q.fid > 0 && q.fid_by_chance > 0 && testgen::quality(s, s.generator, #{ n: 40 }).cautions.some(|said| said.contains("mostly chance")) && q.inception_score >= 1 && q.inception_score <= 10 && q.misclassified <= 1,
         }
     "#,

@@ -375,3 +375,26 @@ fn pictures_and_objects_of_other_endings_are_read_or_listed() -> Outcome {
     assert!(twice.as_ref().is_err_and(|told| told.contains("two columns are called `label`")), "{twice:?}");
     Ok(())
 }
+
+/// Right answers to mirrored images count as wrong where a mirror changes labels.
+#[test]
+fn changes_of_labels_are_told_whatever_searches() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = r#"
+        let of = |label, split| data::scenes(#{ n: 30, size: 16, label: label, position: "torus", split: split, seed: 1 });
+        let f = model::train(of.call("handle", "train"), #{ arch: [net::flatten(), net::linear(2)], epochs: 1, seed: 1 });
+        let told = |ds, space, search| examine(f, ds, #{ space: space, search: search, seed: 1 }).cautions.some(|said| said.contains("changes labels of"));
+        let ds = of.call("handle", "test");
+        ds.save("d.npz");
+        #{
+            sweep: told.call(ds, space::flip(), search::sweep()),
+            strongest: told.call(ds, space::flip(), search::strongest()),
+            product: told.call(ds, space::translate(1) * space::flip(), search::strongest()),
+            saved: told.call(data::load("d.npz"), space::flip(), search::sweep()),
+            joined: told.call(of.call("handle", "train").join(ds), space::flip(), search::sweep()),
+            shown: `${examine(f, ds, #{ space: space::flip(), search: search::sweep(), seed: 1 })}`.contains("a mirrored scene has another label"),
+            hue: !told.call(of.call("hue", "test"), space::flip(), search::sweep()),
+            moved: !told.call(ds, space::translate(1), search::sweep()),
+        }"#;
+    truths::hold(&run_in(folder.path(), script).unwrap_or_else(|error| panic!("{error}")));
+}

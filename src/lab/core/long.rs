@@ -76,7 +76,7 @@ fn line(value: &Value) -> String {
 
 fn indented(text: &str, by: usize) -> String {
     let margin = " ".repeat(by);
-    text.lines().map(|line| format!("{margin}{line}")).collect::<Vec<_>>().join("\n")
+    text.lines().map(|line| format!("{margin}{line}").trim_end().to_string()).collect::<Vec<_>>().join("\n")
 }
 
 fn array(whole: &Value, values: &[Value], width: usize, depth: usize) -> String {

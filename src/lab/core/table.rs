@@ -60,6 +60,19 @@ pub fn with_tables<T>(make: impl FnOnce() -> T) -> (T, Vec<ShownTable>) {
 /// A text that tells rows apart is no longer.
 const NAME: usize = 24;
 
+/// What a column says of its rows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Standing {
+    Name,
+    Group,
+    Count,
+    Other,
+}
+
+/// A table of as many rows that is too wide goes on below itself, in as many blocks in all.
+const SHORT: usize = 12;
+const BLOCKS: usize = 4;
+
 /// What stands in this column is never cut off.
 pub(super) const CAUTIONS: &str = "cautions";
 
@@ -116,6 +129,34 @@ fn said(values: &[Value]) -> Vec<String> {
     };
     let rest = (more > 0).then(|| format!("{more} more cautions"));
     all.iter().take(MOST).map(line).chain(rest).collect()
+}
+
+/// Which columns stand beside each other, by how wide they are: each block begins with the first `heads`, which say what rows are of, where there
+/// is room. What is `told` otherwise stands in the first block or in none.
+fn blocks(wide: &[usize], heads: usize, width: usize, most: usize, told: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
+    let mut blocks: Vec<Vec<usize>> = vec![];
+    let mut used = 0;
+    for (at, own) in wide.iter().enumerate() {
+        if !blocks.is_empty() && used + own > width {
+            if told(at) {
+                continue;
+            }
+            if blocks.len() == most {
+                break;
+            }
+            let before: usize = wide[..heads].iter().map(|wide| wide + 2).sum();
+            let beside = at >= heads && before + own <= width;
+            blocks.push(if beside { (0..heads).collect() } else { vec![] });
+            used = if beside { before } else { 0 };
+        } else if blocks.is_empty() {
+            blocks.push(vec![]);
+        } else if told(at) && blocks.len() > 1 {
+            continue;
+        }
+        used += own + 2;
+        blocks.last_mut().expect("the first was begun").push(at);
+    }
+    blocks
 }
 
 impl Table {
@@ -180,42 +221,50 @@ impl Table {
             // What rows are of first, since not all is shown.
             order.retain(|&column| !self.is_end(&self.columns[column].0));
             order.sort_by_key(|&column| {
-                (self.columns[column].0 == CAUTIONS, !self.tells_apart(column), self.holds_others(column))
+                (self.columns[column].0 == CAUTIONS, self.standing(column), self.holds_others(column))
             });
             rendered = self.rendered(&order, &places, width, true);
         }
         let names: Vec<&str> = rendered.iter().map(|(cells, ..)| cells[0].as_str()).collect();
-        let mut used = 0;
-        let mut kept = 0;
-        for (_, wide, _) in &rendered {
-            if used + wide > width && kept > 0 {
-                break;
+        let wide: Vec<usize> = rendered.iter().map(|(_, wide, _)| *wide).collect();
+        let most = if total <= SHORT && gap.is_none() { BLOCKS } else { 1 };
+        let heads = match order.first().map(|&first| self.standing(first)) {
+            Some(Standing::Group) => {
+                order.iter().take_while(|&&column| self.standing(column) == Standing::Group).count()
             }
-            used += wide + 2;
-            kept += 1;
-        }
+            Some(Standing::Other) if self.sorted => 0,
+            _ => 1,
+        };
+        let blocks = blocks(&wide, heads, width, most, |at| at > 0 && names[at] == CAUTIONS);
         let mut lines = Vec::new();
-        for row in 0..=shown.len() {
-            if gap.is_some_and(|gap| row == gap + 1) {
-                lines.push(format!("… {} more rows", total - shown.len()));
+        for (nth, block) in blocks.iter().enumerate() {
+            if nth > 0 {
+                lines.push(String::new());
             }
-            let mut line = String::new();
-            for (cells, wide, numeric) in &rendered[..kept] {
-                let text = cells.get(row).map_or("", String::as_str);
-                let padding = " ".repeat(wide - columns_of(text));
-                if *numeric {
-                    line += &format!("{padding}{text}  ");
-                } else {
-                    line += &format!("{text}{padding}  ");
+            for row in 0..=shown.len() {
+                if gap.is_some_and(|gap| row == gap + 1) {
+                    lines.push(format!("… {} more rows", total - shown.len()));
                 }
+                let mut line = String::new();
+                for (cells, wide, numeric) in block.iter().map(|&at| &rendered[at]) {
+                    let text = cells.get(row).map_or("", String::as_str);
+                    let padding = " ".repeat(wide - columns_of(text));
+                    if *numeric {
+                        line += &format!("{padding}{text}  ");
+                    } else {
+                        line += &format!("{text}{padding}  ");
+                    }
+                }
+                lines.push(line.trim_end().to_string());
             }
-            lines.push(line.trim_end().to_string());
         }
+        let stands = |at: usize| blocks.iter().any(|block| block.contains(&at));
         let cautions = names
             .iter()
             .position(|name| *name == CAUTIONS)
-            .filter(|&at| at >= kept || gap.is_some() || rendered[at].0.iter().any(|cell| cell.ends_with('…')));
-        let left_out: Vec<&str> = (kept..names.len()).filter(|at| Some(*at) != cautions).map(|at| names[at]).collect();
+            .filter(|&at| !stands(at) || gap.is_some() || rendered[at].0.iter().any(|cell| cell.ends_with('…')));
+        let left_out: Vec<&str> =
+            (0..names.len()).filter(|&at| !stands(at) && Some(at) != cautions).map(|at| names[at]).collect();
         if !left_out.is_empty() {
             lines.push(super::wrapped(&format!("not shown: {}", left_out.join(", ")), width));
         }
@@ -230,7 +279,9 @@ impl Table {
             results.iter().filter_map(|values| values.get(row)).for_each(|cell| add_cautions(cell, 0, &mut found));
             let line = places.iter().position(|place| *place == row);
             let shown = |caution: &String| {
-                line.is_some_and(|line| rendered[..kept].iter().any(|(cells, ..)| cells[line + 1].contains(caution)))
+                line.is_some_and(|line| {
+                    (0..rendered.len()).any(|at| stands(at) && rendered[at].0[line + 1].contains(caution))
+                })
             };
             Value::Array(found.into_iter().filter(|caution| !shown(caution)).map(Value::Str).collect())
         };
@@ -261,8 +312,8 @@ impl Table {
         for (nth, &at) in order.iter().enumerate() {
             let (name, values) = &self.columns[at];
             let numeric = rows.iter().any(|&row| matches!(values.get(row), Some(Value::Int(_) | Value::Float(_))));
-            // A last column of text may fill what is left.
-            let widest = if nth + 1 == order.len() { room } else { width / 2 };
+            // A last column of text may fill what is left, where that is more than a word or two.
+            let widest = if nth + 1 == order.len() && 2 * room >= NAME { room } else { width / 2 };
             let mut cells = vec![name.clone()];
             if folded && self.ends(name).is_some() {
                 cells[0] += " [_lo, _hi]";
@@ -332,12 +383,25 @@ impl Table {
         !self.columns[column].1.iter().all(plain)
     }
 
-    /// Whether a column holds short texts alone, or another for each row.
-    fn tells_apart(&self, column: usize) -> bool {
+    /// How well a column tells rows apart: a text of its own for each before short texts alone, before whole numbers that count up, and before
+    /// all others.
+    fn standing(&self, column: usize) -> Standing {
+        let whole = |cell: &Value| if let Value::Int(number) = cell { Some(*number) } else { None };
+        if let Some(numbers) = self.columns[column].1.iter().map(whole).collect::<Option<Vec<_>>>() {
+            let up = numbers.windows(2).all(|two| two[0] < two[1]) && numbers.len() > 1;
+            return if up { Standing::Count } else { Standing::Other };
+        }
         let texts = |cell: &Value| if let Value::Str(text) = cell { Some(text.clone()) } else { None };
-        let Some(texts) = self.columns[column].1.iter().map(texts).collect::<Option<Vec<_>>>() else { return false };
+        let Some(texts) = self.columns[column].1.iter().map(texts).collect::<Option<Vec<_>>>() else {
+            return Standing::Other;
+        };
         let others: BTreeSet<&String> = texts.iter().collect();
-        others.len() == texts.len() || texts.iter().all(|text| columns_of(text) <= NAME)
+        match others.len() {
+            all if all == texts.len() => Standing::Name,
+            1 => Standing::Other,
+            _ if texts.iter().all(|text| columns_of(text) <= NAME) => Standing::Group,
+            _ => Standing::Other,
+        }
     }
 
     /// These columns, in this order.
@@ -357,7 +421,7 @@ impl Table {
         let mut order: Vec<usize> =
             (0..self.columns.len()).filter(|&column| !self.is_end(&self.columns[column].0)).collect();
         if self.sorted {
-            order.sort_by_key(|&column| !self.tells_apart(column));
+            order.sort_by_key(|&column| self.standing(column));
         }
         let rows: Vec<usize> = (0..self.len()).collect();
         let (mut heads, mut places, mut cells) = (Vec::new(), String::new(), Vec::new());
@@ -628,7 +692,10 @@ mod tests {
         };
         let table = Table::from_rows(&Value::Array(vec![row("mug", 0.5), row("lamp", 1.25)])).expect("a table");
         assert_eq!(table.text(80, 10).lines().next(), Some("   a     b  name"));
-        assert_eq!(table.text(12, 10), "name     a\nmug   0.50\nlamp  1.25\nnot shown: b");
+        assert_eq!(table.text(12, 10), "name     a\nmug   0.50\nlamp  1.25\n\nname     b\nmug   0.50\nlamp  1.25");
+        let many = (0..20).map(|x| row(if x % 2 == 0 { "mug" } else { "lamp" }, x.into()));
+        let table = Table::from_rows(&Value::Array(many.collect())).expect("a table");
+        assert!(table.text(12, 40).ends_with("lamp  19.0\nnot shown: b"), "{}", table.text(12, 40));
     }
 
     #[test]

@@ -125,6 +125,8 @@ pub struct Dataset {
     numbered: Option<Arc<str>>,
     /// Changes of `space::` that are known not to keep label and density of these images, and why.
     pub(super) cautions: Vec<(Cow<'static, str>, Cow<'static, str>)>,
+    /// Those of these changes after which an image shows another label, or none.
+    pub(super) relabelling: Vec<Cow<'static, str>>,
     skipped: Arc<[Skipped]>,
     /// What else was noticed where the images come from.
     told: Arc<[String]>,
@@ -178,6 +180,7 @@ impl Dataset {
             misread_by: MisreadBy::Nobody,
             numbered: None,
             cautions: vec![],
+            relabelling: vec![],
             skipped: Arc::new([]),
             told: Arc::new([]),
             from_one: false,
@@ -296,6 +299,23 @@ impl Dataset {
     pub fn with_caution(mut self, change: impl Into<Cow<'static, str>>, why: impl Into<Cow<'static, str>>) -> Self {
         self.cautions.push((change.into(), why.into()));
         self
+    }
+
+    /// The same of a change after which an image shows another label, or none.
+    pub fn with_other_labels(
+        mut self,
+        change: impl Into<Cow<'static, str>>,
+        why: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let change = change.into();
+        self.relabelling.push(change.clone());
+        self.with_caution(change, why)
+    }
+
+    /// Why labels do not survive a change of this name, where that is known.
+    pub fn other_labels(&self, change: &str) -> Option<&str> {
+        let known = self.relabelling.iter().any(|known| known == change);
+        if known { self.caution(change) } else { None }
     }
 
     /// The same data with what was left out as it was read.

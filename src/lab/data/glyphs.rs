@@ -143,13 +143,10 @@ impl Glyphs {
             Polarity::Light => Some("dark digits on light are never drawn; `polarity: \"random\"` draws both"),
             Polarity::Random => None,
         };
-        let cautions = [
-            ("translate", moved),
-            ("polarity", inverted),
-            ("flip", Some("a mirrored digit is no digit, or another one")),
-            ("turn", Some("a digit on its side is no digit, and a 6 on its head is a 9")),
-        ];
-        let set = Dataset::new("glyphs", Arc::new(self), labels, classes, edge, digest)?;
+        let cautions = [("translate", moved), ("polarity", inverted)];
+        let set = Dataset::new("glyphs", Arc::new(self), labels, classes, edge, digest)?
+            .with_other_labels("flip", "a mirrored digit is no digit, or another one")
+            .with_other_labels("turn", "a digit on its side is no digit, and a 6 on its head is a 9");
         let known = cautions.into_iter().filter_map(|(change, why)| Some((change, why?)));
         Ok(known.fold(set, |set, (change, why)| set.with_caution(change, why)))
     }

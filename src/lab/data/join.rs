@@ -171,6 +171,7 @@ impl Dataset {
                 set = set.with_caution(change.clone(), why.clone());
             }
         }
+        set.relabelling = [&self.relabelling[..], &other.relabelling].concat();
         set = set.with_skipped([self.skipped(), other.skipped()].concat());
         set = set.with_noticed([self.told(), other.told()].concat());
         if let Some(how) = self.numbering().filter(|how| other.numbering() == Some(how)) {

@@ -109,7 +109,13 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
         let found = npz::read(cx, &path, &how.columns, how.split.as_deref())?;
         let name = found.part.map_or(name.clone(), |part| format!("{name} {part}"));
         let set = from_raw(cx, &name, found.raw, how)?.with_noticed(found.about.noticed);
-        return Ok(found.about.changes.into_iter().fold(set, |set, (change, why)| set.with_caution(change, why)));
+        let relabelling = found.about.relabelling;
+        return Ok(found.about.changes.into_iter().fold(set, |set, (change, why)| {
+            match relabelling.contains(&change) {
+                true => set.with_other_labels(change, why),
+                false => set.with_caution(change, why),
+            }
+        }));
     }
     let parted = how.split.as_ref().is_some_and(|split| path.join(split).is_dir());
     let published = if path.is_dir() && !parted { layout::recognise(&path)? } else { None };

@@ -23,6 +23,9 @@ pub(super) struct AboutImages {
     /// Changes that do not keep label and density, and why.
     #[serde(default)]
     pub changes: Vec<(String, String)>,
+    /// Those of them after which an image shows another label, or none.
+    #[serde(default)]
+    pub relabelling: Vec<String>,
 }
 
 const ABOUT: &str = "about.npy";

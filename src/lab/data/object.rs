@@ -144,7 +144,8 @@ impl Object for Dataset {
         let cautions = [self.noticed(), self.drawn_by()];
         let noticed = cautions.iter().flat_map(|all| all.iter().map(String::from)).collect();
         let changes = self.cautions.iter().map(|(change, why)| (change.to_string(), why.to_string())).collect();
-        let about = AboutImages { classes: self.classes().to_vec(), noticed, changes };
+        let relabelling = self.relabelling.iter().map(|change| change.to_string()).collect();
+        let about = AboutImages { classes: self.classes().to_vec(), noticed, changes, relabelling };
         super::npz::write(cx, path, &images, self.labels(), &about)
     }
 

@@ -58,7 +58,7 @@ impl Scenes {
         let (digest, shown) = (Digest::of(self.identity().as_bytes()), self.shown);
         let set = Dataset::new("scenes", Arc::new(self), labels, classes, edge, digest)?;
         let sided = matches!(shown, Shown::Biased(telling) | Shown::Poles(telling) if telling.is_sided());
-        let set = if sided { set.with_caution("flip", "a mirrored scene has another label") } else { set };
+        let set = if sided { set.with_other_labels("flip", "a mirrored scene has another label") } else { set };
         Ok(set
             .with_caution("polarity", "a scene in negative is never drawn")
             .with_caution("turn", "a scene with its ground to the side or above is never drawn"))

@@ -10,13 +10,33 @@ use base64::Engine;
 use glam::{DVec3, Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
 use serde_json::Value;
 
-use super::mesh::{Surface, Texture};
-use super::parts::{MOST, PLAIN, Parts, Piece, whole};
+use super::mesh::{Beyond, Surface, Texture, as_seen};
+use super::parts::{MOST, Parts, Piece, whole};
 use super::texture::Textures;
 use crate::core::{Budget, Cx, Error, Result};
 
 /// Extensions that a file may require: of others the picture would be wrong.
-const KNOWN: [&str; 2] = ["KHR_mesh_quantization", "KHR_lights_punctual"];
+const KNOWN: [&str; 3] = ["KHR_mesh_quantization", "KHR_lights_punctual", "KHR_node_visibility"];
+/// Beginnings of the names of those that it may use without a word: of how surfaces shine, which is the view's, of what stands there without them
+/// as well, or of what remarks are made of elsewhere.
+const HARMLESS: [&str; 16] = [
+    "KHR_materials_specular",
+    "KHR_materials_ior",
+    "KHR_materials_clearcoat",
+    "KHR_materials_sheen",
+    "KHR_materials_iridescence",
+    "KHR_materials_anisotropy",
+    "KHR_materials_emissive_strength",
+    "KHR_materials_dispersion",
+    "KHR_materials_pbrSpecularGlossiness",
+    "KHR_texture_transform",
+    "KHR_texture_basisu",
+    "EXT_texture_webp",
+    "EXT_texture_avif",
+    "KHR_draco_mesh_compression",
+    "EXT_meshopt_compression",
+    "KHR_xmp",
+];
 
 pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Parts) -> Result<()> {
     let (bytes, budget) = whole(cx, file)?;
@@ -24,8 +44,8 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
     budget.json(text)?;
     let root: Value =
         serde_json::from_slice(text).map_err(|e| Error::file(file, format!("its JSON is damaged: {e}")))?;
-    let (buffers, surfaces) = Default::default();
-    let mut gltf = Gltf { file, root: &root, blob, budget: &budget, buffers, surfaces };
+    let (buffers, surfaces, frames) = Default::default();
+    let mut gltf = Gltf { file, root: &root, blob, budget: &budget, buffers, surfaces, frames };
     // What lies beside it counts as its own.
     let named = root["buffers"].as_array().into_iter().flatten().flat_map(|buffer| buffer["uri"].as_str());
     let mut size = bytes.len() as u64;
@@ -82,6 +102,8 @@ struct Gltf<'a> {
     buffers: RefCell<HashMap<u64, Arc<Vec<u8>>>>,
     /// By material, the number in `Parts`.
     surfaces: RefCell<HashMap<Option<u64>, u32>>,
+    /// Of each node, from its own frame to the file's; empty where nothing has a skeleton.
+    frames: RefCell<Vec<Mat4>>,
 }
 
 impl<'a> Gltf<'a> {
@@ -136,6 +158,19 @@ impl<'a> Gltf<'a> {
                 .bad(format!("it can't be read without {}", unknown.join(", ")))
                 .hint("export it again without: meshes uncompressed, textures as PNG or JPEG"));
         }
+        let used = self.root["extensionsUsed"].as_array().into_iter().flatten().flat_map(Value::as_str);
+        for name in used.filter(|name| !KNOWN.contains(name) && !HARMLESS.iter().any(|known| name.starts_with(known))) {
+            parts.remark(match name {
+                "EXT_mesh_gpu_instancing" => {
+                    "its copies (EXT_mesh_gpu_instancing) are left out: one of each is drawn".into()
+                }
+                "KHR_materials_transmission" => "its transparent parts are drawn opaque".into(),
+                "KHR_materials_unlit" => {
+                    "its own light (KHR_materials_unlit) is left out: it is lit as all else".into()
+                }
+                other => format!("what {other} says is left out"),
+            });
+        }
         let no_node = vec![];
         let nodes = self.root["nodes"].as_array().unwrap_or(&no_node);
         let roots: Vec<u64> = match self.root["scenes"].as_array() {
@@ -149,6 +184,9 @@ impl<'a> Gltf<'a> {
                 (0..nodes.len() as u64).filter(|node| !children.contains(node)).collect()
             }
         };
+        if self.root["skins"].as_array().is_some_and(|skins| !skins.is_empty()) {
+            *self.frames.borrow_mut() = self.all_frames(nodes)?;
+        }
         let mut seen = vec![false; nodes.len()];
         // How far off the frames are that positions go through, as each rounds them.
         let mut open: Vec<(u64, Mat4, f32)> = roots.into_iter().rev().map(|node| (node, Mat4::IDENTITY, 0.0)).collect();
@@ -158,17 +196,18 @@ impl<'a> Gltf<'a> {
             if std::mem::replace(&mut seen[number as usize], true) {
                 return Err(self.bad(format!("node {number} hangs in two places, or in itself")));
             }
+            if node["extensions"]["KHR_node_visibility"]["visible"].as_bool() == Some(false) {
+                continue;
+            }
             let frame = above * self.frame(node)?;
             let far = far.max(frame.w_axis.truncate().abs().max_element());
             if let Some(mesh) = node["mesh"].as_u64() {
-                let frame = if node.get("skin").is_some() {
-                    parts.remark("its skeleton is left out: it is drawn at rest");
-                    Mat4::IDENTITY
-                } else {
-                    parts.rounds(far.into());
-                    frame
+                let skin = match node.get("skin") {
+                    Some(_) => Some(self.skin(self.whole(node, "skin", None)?)?),
+                    None => None,
                 };
-                self.mesh(self.item("meshes", mesh)?, frame, textures, parts)?;
+                parts.rounds(far.into());
+                self.mesh(self.item("meshes", mesh)?, frame, skin.as_deref(), textures, parts)?;
             }
             open.extend(self.places(node, "children")?.into_iter().rev().map(|child| (child, frame, far)));
         }
@@ -188,7 +227,95 @@ impl<'a> Gltf<'a> {
         }
     }
 
-    fn mesh(&self, mesh: &'a Value, frame: Mat4, textures: &mut Textures, parts: &mut Parts) -> Result<()> {
+    /// From each node's own frame to the file's.
+    fn all_frames(&self, nodes: &[Value]) -> Result<Vec<Mat4>> {
+        let mut above = vec![None; nodes.len()];
+        for (number, node) in nodes.iter().enumerate() {
+            for child in self.places(node, "children")? {
+                *above.get_mut(child as usize).ok_or_else(|| self.bad(format!("there is no node {child}")))? =
+                    Some(number);
+            }
+        }
+        let own = nodes.iter().map(|node| self.frame(node)).collect::<Result<Vec<_>>>()?;
+        let of = |number: usize| {
+            let (mut frame, mut at) = (own[number], above[number]);
+            for _ in 0..nodes.len() {
+                let Some(next) = at else { return Ok(frame) };
+                self.budget.step()?;
+                frame = own[next] * frame;
+                at = above[next];
+            }
+            Err(self.bad(format!("node {number} hangs in itself")))
+        };
+        (0..nodes.len()).map(of).collect()
+    }
+
+    /// Where each joint of a skeleton takes what hangs on it, as its nodes stand in the file.
+    fn skin(&self, number: u64) -> Result<Vec<Mat4>> {
+        let skin = self.item("skins", number)?;
+        let joints = self.places(skin, "joints")?;
+        let back: Vec<Mat4> = match skin.get("inverseBindMatrices") {
+            None => vec![Mat4::IDENTITY; joints.len()],
+            Some(number) => {
+                let (numbers, _) = self.numbers(number, "inverseBindMatrices", &["MAT4"])?;
+                let matrix = |own: &[f64; 16]| Mat4::from_cols_array(&own.map(|x| x as f32));
+                numbers.as_chunks::<16>().0.iter().map(matrix).collect()
+            }
+        };
+        if back.len() < joints.len() {
+            return Err(self.bad(format!("{} `inverseBindMatrices` for {} joints", back.len(), joints.len())));
+        }
+        let frames = self.frames.borrow();
+        let joint = |(&joint, back): (&u64, &Mat4)| match frames.get(joint as usize) {
+            Some(frame) => Ok(*frame * *back),
+            None => Err(self.bad(format!("a skeleton asks for node {joint}, which is not there"))),
+        };
+        joints.iter().zip(&back).map(joint).collect()
+    }
+
+    /// What takes each vertex of a primitive to its place: what its joints say, each by its weight.
+    fn placed_by(&self, attributes: &Value, skin: &[Mat4], count: usize, parts: &mut Parts) -> Result<Vec<Mat4>> {
+        let given = |name: &str| {
+            let number = attributes.get(name).ok_or_else(|| self.bad(format!("a skeleton without `{name}`")))?;
+            self.vectors(number, name)
+        };
+        let (joints, weights) = (given("JOINTS_0")?, given("WEIGHTS_0")?);
+        if joints.len() != count || weights.len() != count {
+            return Err(self.bad(format!(
+                "{} joints and {} weights for {count} vertices",
+                joints.len(),
+                weights.len()
+            )));
+        }
+        if attributes.get("JOINTS_1").is_some() {
+            parts.remark("of the joints of its skeleton four are kept for each vertex");
+        }
+        let of = |(joints, weights): (&Vec4, &Vec4)| {
+            let mut sum = Mat4::ZERO;
+            for (joint, weight) in joints.to_array().into_iter().zip(weights.to_array()) {
+                if weight != 0.0 {
+                    let joint = skin.get(joint as usize);
+                    sum += *joint.ok_or_else(|| self.bad("a vertex hangs on a joint that is not there"))? * weight;
+                }
+            }
+            let all = weights.element_sum();
+            if all > 0.0 && sum.is_finite() {
+                Ok(sum * all.recip())
+            } else {
+                Err(self.bad("a vertex hangs on no joint"))
+            }
+        };
+        joints.iter().zip(&weights).map(of).collect()
+    }
+
+    fn mesh(
+        &self,
+        mesh: &'a Value,
+        frame: Mat4,
+        skin: Option<&[Mat4]>,
+        textures: &mut Textures,
+        parts: &mut Parts,
+    ) -> Result<()> {
         for primitive in mesh["primitives"].as_array().into_iter().flatten() {
             let mode = self.whole(primitive, "mode", Some(4))?;
             if !(4..=6).contains(&mode) {
@@ -212,18 +339,17 @@ impl<'a> Gltf<'a> {
                     other => Ok(other),
                 }
             };
-            let positions: Vec<DVec3> =
-                positions.iter().map(|p| frame.transform_point3(p.truncate()).as_dvec3()).collect();
-            let linear = Mat3::from_mat4(frame);
-            let mirrored = linear.determinant() < 0.0;
-            // The transpose of the inverse but for its length, and defined where there is no inverse.
-            let of_normals = Mat3::from_cols(
-                linear.y_axis.cross(linear.z_axis),
-                linear.z_axis.cross(linear.x_axis),
-                linear.x_axis.cross(linear.y_axis),
-            ) * if mirrored { -1.0 } else { 1.0 };
-            let normals: Option<Vec<Vec3>> =
-                given("NORMAL")?.map(|all| all.iter().map(|normal| of_normals * normal.truncate()).collect());
+            // Of each vertex, where a skeleton says, or of all.
+            let frames = match skin {
+                Some(skin) => self.placed_by(attributes, skin, count, parts)?,
+                None => vec![frame],
+            };
+            let frame_of = |vertex: usize| if frames.len() == 1 { &frames[0] } else { &frames[vertex] };
+            let placed = |(vertex, p): (usize, &Vec4)| frame_of(vertex).transform_point3(p.truncate()).as_dvec3();
+            let positions: Vec<DVec3> = positions.iter().enumerate().map(placed).collect();
+            let mirrored = frames[0].determinant() < 0.0;
+            let turned = |(vertex, normal): (usize, &Vec4)| of_normals(frame_of(vertex)) * normal.truncate();
+            let normals: Option<Vec<Vec3>> = given("NORMAL")?.map(|all| all.iter().enumerate().map(turned).collect());
             let material = match &primitive["material"] {
                 Value::Null => None,
                 _ => Some(self.whole(primitive, "material", None)?),
@@ -231,11 +357,19 @@ impl<'a> Gltf<'a> {
             let (surface, set) = self.surface(material, textures, parts)?;
             let texture: Option<Vec<Vec2>> = given(&format!("TEXCOORD_{set}"))?
                 .map(|all| all.iter().map(|at| Vec2::new(at.x, 1.0 - at.y)).collect());
-            let colours: Option<Vec<Vec3>> =
-                given("COLOR_0")?.map(|all| all.iter().map(|colour| as_seen(colour.truncate())).collect());
+            if texture.is_none() && parts.is_textured(surface) {
+                parts.remark(format!(
+                    "faces without a place on their texture (TEXCOORD_{set}) have the colour of its corner"
+                ));
+            }
+            let colours = given("COLOR_0")?;
             if colours.iter().flatten().any(|colour| !colour.is_finite()) {
                 return Err(self.bad("colours of its vertices that are not finite"));
             }
+            if colours.iter().flatten().any(|colour| colour.w < 1.0) {
+                parts.remark("its transparent parts are drawn opaque");
+            }
+            let colours: Option<Vec<Vec3>> = colours.map(|all| all.iter().map(|colour| colour.truncate()).collect());
             let indices: Vec<u32> = match primitive.get("indices") {
                 Some(number) => self.numbers(number, "indices", &["SCALAR"])?.0.into_iter().map(|x| x as u32).collect(),
                 None => (0..count as u32).collect(),
@@ -287,8 +421,13 @@ impl<'a> Gltf<'a> {
         if self.floats::<3>(of, "emissiveFactor")?.is_some_and(|glow| glow.iter().any(|&x| x > 0.0)) {
             parts.remark("its glow is left out");
         }
-        if named["extensions"].get("KHR_texture_transform").is_some() {
+        if let Some(moved) = named["extensions"].get("KHR_texture_transform") {
             parts.remark("its textures are not moved as KHR_texture_transform says");
+            if moved.get("texCoord").is_some() {
+                parts.remark(
+                    "its textures lie where they do without KHR_texture_transform, which names other places (texCoord)",
+                );
+            }
         }
         if of["extensions"].get("KHR_materials_pbrSpecularGlossiness").is_some()
             && of.get("pbrMetallicRoughness").is_none()
@@ -300,20 +439,30 @@ impl<'a> Gltf<'a> {
                 return Err(self.bad(format!("`baseColorFactor` {colour:?} leaves [0, 1]")));
             }
             Some([red, green, blue, _]) => as_seen(Vec3::new(red, green, blue)),
-            None if material.is_none() => PLAIN,
             None => Vec3::ONE,
         };
-        let texture = match named {
-            Value::Null => None,
-            _ => Some(self.texture(self.whole(named, "index", None)?, textures)?),
+        let (texture, beyond) = match named {
+            Value::Null => (None, [Beyond::Repeat; 2]),
+            _ => {
+                let number = self.whole(named, "index", None)?;
+                (Some(self.texture(number, textures)?), self.beyond(number)?)
+            }
         };
-        let own = parts.surface(Surface { colour, texture });
+        let own = parts.surface(Surface { colour, texture, beyond, of_light: true });
         self.surfaces.borrow_mut().insert(material, own);
         Ok((own, set))
     }
 
     fn texture(&self, number: u64, textures: &mut Textures) -> Result<Arc<Texture>> {
         let texture = self.item("textures", number)?;
+        if texture.get("source").is_none() {
+            let others = texture["extensions"].as_object().into_iter().flat_map(|all| all.keys());
+            let others: Vec<&str> = others.map(String::as_str).collect();
+            let what =
+                if others.is_empty() { String::new() } else { format!(" but what {} brings along", others.join(", ")) };
+            let error = self.bad(format!("texture {number} has no picture{what}"));
+            return Err(error.hint("export it again with textures as PNG or JPEG"));
+        }
         let image = self.item("images", self.whole(texture, "source", None)?)?;
         match image["uri"].as_str() {
             Some(uri) if uri.starts_with("data:") => textures.decode(self.file, &self.inline(uri)?),
@@ -323,6 +472,22 @@ impl<'a> Gltf<'a> {
                 textures.decode(self.file, &buffer[from..to])
             }
         }
+    }
+
+    /// How a texture goes on beyond its borders, as its sampler says.
+    fn beyond(&self, number: u64) -> Result<[Beyond; 2]> {
+        let texture = self.item("textures", number)?;
+        let sampler = match texture.get("sampler") {
+            Some(_) => self.item("samplers", self.whole(texture, "sampler", None)?)?,
+            None => &Value::Null,
+        };
+        let of = |name: &str| match self.whole(sampler, name, Some(10497))? {
+            10497 => Ok(Beyond::Repeat),
+            33648 => Ok(Beyond::Mirror),
+            33071 => Ok(Beyond::Border),
+            other => Err(self.bad(format!("`{name}` {other}; known are 10497, 33648 and 33071"))),
+        };
+        Ok([of("wrapS")?, of("wrapT")?])
     }
 
     /// The bytes of a `data:` address.
@@ -415,11 +580,14 @@ impl<'a> Gltf<'a> {
         let types: &[&str] = match name {
             "POSITION" | "NORMAL" => &["VEC3"],
             "COLOR_0" => &["VEC3", "VEC4"],
+            "JOINTS_0" | "WEIGHTS_0" => &["VEC4"],
             _ => &["VEC2"],
         };
+        // What says nothing of how far one can see through is opaque.
+        let rest = if name == "COLOR_0" { 1.0 } else { 0.0 };
         let (numbers, width) = self.numbers(number, name, types)?;
         self.budget.items::<Vec4>(numbers.len() / width, "its vertices")?;
-        let vector = |own: &[f64]| Vec4::from([0, 1, 2, 3].map(|i| own.get(i).map_or(0.0, |&x| x as f32)));
+        let vector = |own: &[f64]| Vec4::from([0, 1, 2, 3].map(|i| own.get(i).map_or(rest, |&x| x as f32)));
         Ok(numbers.chunks_exact(width).map(vector).collect())
     }
 
@@ -431,7 +599,13 @@ impl<'a> Gltf<'a> {
         if !types.contains(&kind) {
             return Err(self.bad(format!("`{name}` is of type {kind:?}, not {}", types.join(" or "))));
         }
-        let width = ["SCALAR", "VEC2", "VEC3", "VEC4"].iter().position(|known| *known == kind).unwrap_or(0) + 1;
+        let width = match kind {
+            "VEC2" => 2,
+            "VEC3" => 3,
+            "VEC4" => 4,
+            "MAT4" => 16,
+            _ => 1,
+        };
         let component = self.whole(accessor, "componentType", None)?;
         let count = self.whole(accessor, "count", None)?;
         let total = count.saturating_mul(width as u64);
@@ -523,8 +697,10 @@ impl<'a> Gltf<'a> {
     }
 }
 
-/// A colour that is proportional to light, as screens are told it (IEC 61966-2-1, sRGB): pictures that are laid over objects are such.
-fn as_seen(linear: Vec3) -> Vec3 {
-    let coded = |x: f32| if x <= 0.003_130_8 { 12.92 * x } else { 1.055 * x.powf(1.0 / 2.4) - 0.055 };
-    Vec3::from(linear.to_array().map(|x| coded(x.clamp(0.0, 1.0))))
+/// What turns normals where positions go through `frame`: the transpose of the inverse but for its length, and defined where there is none.
+fn of_normals(frame: &Mat4) -> Mat3 {
+    let linear = Mat3::from_mat4(*frame);
+    let side = if linear.determinant() < 0.0 { -1.0 } else { 1.0 };
+    let [x, y, z] = [linear.x_axis, linear.y_axis, linear.z_axis];
+    Mat3::from_cols(y.cross(z), z.cross(x), x.cross(y)) * side
 }

@@ -14,6 +14,8 @@ pub struct Vertex {
     pub normal: Vec3,
     /// Where in the texture, (0, 0) the lower left corner and (1, 1) the upper right one, as in OBJ files.
     pub texture: Vec2,
+    /// Red, green and blue in [0, 1] that the surface's colour is multiplied by: light, where products are of light.
+    pub colour: Vec3,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -22,15 +24,67 @@ pub struct Triangle {
     pub surface: u32,
 }
 
-/// What a part of an object looks like: a colour, times a texture if there is one.
+/// What a part of an object looks like: a colour, times a texture if there is one, times the colours of vertices.
 #[derive(Debug, Clone)]
 pub struct Surface {
     /// Red, green and blue in [0, 1].
     pub colour: Vec3,
     pub texture: Option<Arc<Texture>>,
+    /// How the texture goes on beyond its left and right borders, and its lower and upper ones.
+    pub beyond: [Beyond; 2],
+    /// Whether products of colours are of light, and not of the numbers that screens are told.
+    pub of_light: bool,
 }
 
-/// A picture that is laid over triangles and repeats itself beyond its borders.
+impl Surface {
+    /// A colour alone.
+    pub fn plain(colour: Vec3) -> Self {
+        Self { colour, texture: None, beyond: [Beyond::Repeat; 2], of_light: false }
+    }
+
+    /// Its colour where the texture is at `place` and vertices have this colour.
+    pub fn at(&self, place: Vec2, of_vertices: Vec3) -> Vec3 {
+        let of_texture = self.texture.as_ref().map_or(Vec3::ONE, |texture| texture.at(place, self.beyond));
+        let alone = of_vertices == Vec3::ONE && (self.colour == Vec3::ONE || self.texture.is_none());
+        match self.of_light && !alone {
+            true => as_seen(as_light(self.colour) * as_light(of_texture) * of_vertices),
+            false => self.colour * of_texture * of_vertices,
+        }
+    }
+}
+
+/// How a picture goes on beyond its borders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beyond {
+    Repeat,
+    Mirror,
+    /// With the colours at the border.
+    Border,
+}
+
+impl Beyond {
+    /// The place in [0, 1] that shows what is to be seen at `x`.
+    fn within(self, x: f32) -> f32 {
+        match self {
+            Self::Repeat => x.rem_euclid(1.0),
+            Self::Mirror => 1.0 - (x.rem_euclid(2.0) - 1.0).abs(),
+            Self::Border => x.clamp(0.0, 1.0),
+        }
+    }
+}
+
+/// A colour that is proportional to light, as screens are told it (IEC 61966-2-1, sRGB): pictures that are laid over objects are such.
+pub(super) fn as_seen(linear: Vec3) -> Vec3 {
+    let coded = |x: f32| if x <= 0.003_130_8 { 12.92 * x } else { 1.055 * x.powf(1.0 / 2.4) - 0.055 };
+    Vec3::from(linear.to_array().map(|x| coded(x.clamp(0.0, 1.0))))
+}
+
+/// The inverse.
+pub(super) fn as_light(seen: Vec3) -> Vec3 {
+    Vec3::from(seen.to_array().map(|x| if x <= 0.040_45 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }))
+}
+
+/// A picture that is laid over triangles.
 #[derive(Debug)]
 pub struct Texture {
     pub width: usize,
@@ -43,10 +97,10 @@ pub struct Texture {
 
 impl Texture {
     /// The nearest pixel.
-    pub fn at(&self, place: Vec2) -> Vec3 {
-        let index = |x: f32, n: usize| ((x.rem_euclid(1.0) * n as f32) as usize).min(n - 1);
+    pub fn at(&self, place: Vec2, beyond: [Beyond; 2]) -> Vec3 {
+        let index = |x: f32, n: usize, beyond: Beyond| ((beyond.within(x) * n as f32) as usize).min(n - 1);
         // Rows count from the top, v from the bottom.
-        let (column, row) = (index(place.x, self.width), index(1.0 - place.y, self.height));
+        let (column, row) = (index(place.x, self.width, beyond[0]), index(1.0 - place.y, self.height, beyond[1]));
         Vec3::from(self.pixels[row * self.width + column].map(f32::from)) / 255.0
     }
 }
@@ -191,6 +245,9 @@ impl Mesh {
         for vertex in &self.vertices {
             let numbers = [vertex.position.to_array(), vertex.normal.to_array()].concat();
             numbers.iter().chain(&vertex.texture.to_array()).for_each(|x| bytes.extend(x.to_le_bytes()));
+            if vertex.colour != Vec3::ONE {
+                vertex.colour.to_array().iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+            }
         }
         for triangle in &self.triangles {
             triangle.corners.iter().chain([&triangle.surface]).for_each(|x| bytes.extend(x.to_le_bytes()));
@@ -199,6 +256,10 @@ impl Mesh {
         for surface in &self.surfaces {
             surface.colour.to_array().iter().for_each(|x| bytes.extend(x.to_le_bytes()));
             bytes.push(surface.texture.is_some().into());
+            if surface.of_light || surface.beyond != [Beyond::Repeat; 2] {
+                bytes.push(surface.of_light.into());
+                bytes.extend(surface.beyond.map(|beyond| beyond as u8));
+            }
             if let Some(texture) = &surface.texture {
                 // One that several surfaces share goes in once: with its pixels the first time, by its number from then on.
                 if let Some(number) = seen.iter().position(|before| *before == Arc::as_ptr(texture)) {
@@ -213,5 +274,18 @@ impl Mesh {
             }
         }
         Digest::of(&bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Beyond;
+
+    #[test]
+    fn pictures_go_on_beyond_their_borders() {
+        let at = |beyond: Beyond| [-0.25f32, 0.25, 1.25, 2.25].map(|x| beyond.within(x));
+        assert_eq!(at(Beyond::Repeat), [0.75, 0.25, 0.25, 0.25]);
+        assert_eq!(at(Beyond::Mirror), [0.25, 0.25, 0.75, 0.25]);
+        assert_eq!(at(Beyond::Border), [0.0, 0.25, 1.0, 1.0]);
     }
 }

@@ -55,11 +55,13 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
     if materials.is_empty() && words.materials {
         parts.remark("its materials (usemtl) are in no file that it names (mtllib), and it is drawn grey");
     }
-    surfaces.push(parts.surface(Surface { colour: PLAIN, texture: None }));
+    surfaces.push(parts.surface(Surface::plain(PLAIN)));
     for material in &materials {
         if is_transparent(material) {
             parts.remark("its transparent parts are drawn opaque");
         }
+        let unread = material.unknown_param.keys().filter(|name| UNREAD.contains(&name.to_ascii_lowercase().as_str()));
+        unread.for_each(|name| parts.remark(format!("`{name}` of its materials is left out")));
         if material.emissive.is_some_and(|glow| glow.iter().any(|&x| x > 0.0)) {
             parts.remark("its glow is left out");
         }
@@ -73,11 +75,16 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
         let positions: Vec<DVec3> = places(mesh).collect();
         let local: Vec<Vec3> = positions.iter().map(|&place| frame.at(place)).collect();
         let normals: Vec<Vec3> = mesh.normals.as_chunks::<3>().0.iter().map(|&n| DVec3::from(n).as_vec3()).collect();
-        if !mesh.vertex_color.is_empty() {
+        let colours: Vec<Vec3> =
+            mesh.vertex_color.as_chunks::<3>().0.iter().map(|&colour| DVec3::from(colour).as_vec3()).collect();
+        let are_colours = colours.iter().all(|c| c.min_element() >= 0.0 && c.max_element() <= 1.0);
+        let coloured = mesh.material_id.is_none() && colours.len() == positions.len() && are_colours;
+        if !colours.is_empty() && !coloured {
             parts.remark("colours of its vertices are left out");
         }
         if mesh.material_id.is_none() && !materials.is_empty() {
-            parts.remark("faces without a material, or of one that no file has, are drawn grey");
+            let how = if coloured { "have the colours of their vertices" } else { "are drawn grey" };
+            parts.remark(format!("faces without a material, or of one that no file has, {how}"));
         }
         let material = mesh.material_id.and_then(|number| materials.get(number));
         if mesh.texcoords.is_empty() && material.is_some_and(|material| material.diffuse_texture.is_some()) {
@@ -106,14 +113,20 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
             float32: false,
             normals: (normals.len() == positions.len()).then_some(&normals[..]),
             texture: Some(&texture),
-            colours: None,
+            colours: coloured.then_some(&colours[..]),
             corners: &cutter.triangles,
-            surface: surfaces[mesh.material_id.unwrap_or(materials.len()).min(materials.len())],
+            surface: match coloured {
+                true => parts.surface(Surface::plain(Vec3::ONE)),
+                false => surfaces[mesh.material_id.unwrap_or(materials.len()).min(materials.len())],
+            },
         };
         parts.add(file, &budget, &piece)?;
     }
     Ok(())
 }
+
+/// Words of materials, in small letters, that say how they look, where the parser doesn't know them, or not in these letters.
+const UNREAD: [&str; 5] = ["kd", "map_kd", "map_ke", "map_d", "d"];
 
 /// Many programs write black where a texture takes the place of a colour, which their own viewers do not multiply it by.
 const BLACKENED: &str =
@@ -158,6 +171,10 @@ fn bytes(cx: &Cx, file: &Path, most: u64) -> Result<Vec<u8>> {
         return Err(Error::file(file, "larger than 256 MiB").hint("make the mesh coarser: a picture has few pixels"));
     }
     let mut bytes = budget.file(file)?;
+    // A mark of Unicode would make one word of itself and the first.
+    if let Some(mark) = bytes.get_mut(..3).filter(|start| *start == b"\xef\xbb\xbf") {
+        mark.fill(b' ');
+    }
     join_lines(&mut bytes);
     for line in bytes.split(|&byte| byte == b'\n') {
         budget.step()?;
@@ -285,7 +302,7 @@ fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
                 false => Err(Error::file(&library, "no such file").hint(WHAT_LIBRARIES_ARE)),
             };
             match read {
-                Ok(own) => materials.extend(own.into_iter().chain([b'\n'])),
+                Ok(own) => materials.extend(grey_in_full(&own).into_iter().chain([b'\n'])),
                 Err(error) => {
                     refused.set(Some(error));
                     return Err(LoadError::OpenFileFailed);
@@ -340,6 +357,19 @@ fn load(cx: &Cx, file: &Path, object: &[u8]) -> Result<ObjParts> {
     Ok((models, materials))
 }
 
+/// Materials whose colours of one number, which are grey, have three, as the parser wants them.
+fn grey_in_full(materials: &[u8]) -> Vec<u8> {
+    let mut full = Vec::with_capacity(materials.len());
+    for line in materials.split_inclusive(|&byte| byte == b'\n') {
+        let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
+        match words[..] {
+            [kind @ (b"Ka" | b"Kd" | b"Ks" | b"Ke"), grey] => full.extend([kind, grey, grey, grey, b"\n"].join(&b' ')),
+            _ => full.extend(line),
+        }
+    }
+    full
+}
+
 const WHAT_LIBRARIES_ARE: &str =
     "`mtllib` names .mtl files beside the .obj, with a space between them; without that line the object is grey";
 
@@ -372,5 +402,5 @@ fn surface(cx: &Cx, file: &Path, material: &tobj::Material, textures: &mut Textu
             Some(textures.read(file, &path)?)
         }
     };
-    Ok(Surface { colour, texture })
+    Ok(Surface { texture, ..Surface::plain(colour) })
 }

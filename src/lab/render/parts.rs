@@ -1,6 +1,5 @@
 //! What readers of mesh files put together: triangles as they stand in a file, whose normals may be missing.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use glam::{DVec3, Vec2, Vec3};
@@ -35,8 +34,6 @@ pub(super) struct Parts {
     folded: bool,
     /// The largest coordinate that is rounded to float32 before it is known where the object lies.
     rounded: f64,
-    /// Surfaces of colours that vertices bring along, by the surface that they colour.
-    coloured: HashMap<(u32, [u8; 3]), u32>,
 }
 
 /// Triangles in one frame, of one surface. What is given per vertex has as many entries as `positions`.
@@ -46,7 +43,7 @@ pub(super) struct Piece<'a> {
     pub float32: bool,
     pub normals: Option<&'a [Vec3]>,
     pub texture: Option<&'a [Vec2]>,
-    /// Red, green and blue in [0, 1] that the surface's colour is multiplied by: a triangle has the mean of its corners.
+    /// Red, green and blue in [0, 1] that the surface's colour is multiplied by.
     pub colours: Option<&'a [Vec3]>,
     pub corners: &'a [[u32; 3]],
     pub surface: u32,
@@ -56,6 +53,10 @@ impl Parts {
     pub fn surface(&mut self, surface: Surface) -> u32 {
         self.surfaces.push(surface);
         self.surfaces.len() as u32 - 1
+    }
+
+    pub fn is_textured(&self, surface: u32) -> bool {
+        self.surfaces[surface as usize].texture.is_some()
     }
 
     /// Notes that coordinates as large as this are float32 numbers, which have some seven digits.
@@ -86,6 +87,7 @@ impl Parts {
             position: Vec3::ZERO,
             normal,
             texture: piece.texture.map_or(Vec2::ZERO, |texture| texture[i]),
+            colour: piece.colours.map_or(Vec3::ONE, |colours| colours[i]),
         };
         let first = self.vertices.len() as u32;
         if let Some(normals) = piece.normals {
@@ -99,13 +101,7 @@ impl Parts {
             if piece.float32 {
                 corners.iter().for_each(|&corner| self.rounds(piece.positions[corner as usize].abs().max_element()));
             }
-            let surface = match piece.colours {
-                Some(colours) => {
-                    let mean = corners.iter().map(|&corner| colours[corner as usize]).sum::<Vec3>() / 3.0;
-                    self.coloured(piece.surface, mean)
-                }
-                None => piece.surface,
-            };
+            let surface = piece.surface;
             let is_direction =
                 |&corner: &u32| piece.normals.is_some_and(|normals| normals[corner as usize].try_normalize().is_some());
             if corners.iter().all(is_direction) {
@@ -120,17 +116,6 @@ impl Parts {
             self.flat.push(own);
         }
         Ok(())
-    }
-
-    fn coloured(&mut self, surface: u32, colour: Vec3) -> u32 {
-        let bytes = colour.to_array().map(|x| (x.clamp(0.0, 1.0) * 255.0).round() as u8);
-        if let Some(&known) = self.coloured.get(&(surface, bytes)) {
-            return known;
-        }
-        let Surface { colour, texture } = self.surfaces[surface as usize].clone();
-        let own = self.surface(Surface { colour: colour * Vec3::from(bytes.map(f32::from)) / 255.0, texture });
-        self.coloured.insert((surface, bytes), own);
-        own
     }
 
     pub fn finish(mut self, name: &str, up: Up) -> Result<Mesh> {

@@ -66,7 +66,15 @@ fn put(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<
         }
         let of = |names: &[&str]| element.properties.iter().position(|p| names.contains(&p.name.as_str()));
         match element.name.as_str() {
-            "vertex" => vertices = Vertices::read(&mut numbers, element, budget)?,
+            "vertex" => {
+                vertices = Vertices::read(&mut numbers, element, budget)?;
+                if vertices.see_through {
+                    parts.remark("its transparent parts are drawn opaque");
+                }
+                if vertices.colours.is_empty() && ["r", "g", "b"].iter().all(|name| of(&[name]).is_some()) {
+                    parts.remark("its properties r, g and b are left out; colours are red, green and blue");
+                }
+            }
             "face" => {
                 if of(&["red", "diffuse_red"]).is_some() {
                     parts.remark("colours of its faces are left out");
@@ -82,7 +90,10 @@ fn put(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<
                     faces.push(face.len());
                 }
             }
-            _ => {
+            other => {
+                if other == "material" && element.count > 0 {
+                    parts.remark("its materials are left out");
+                }
                 for _ in 0..element.count {
                     budget.step()?;
                     numbers.row(element, budget)?;
@@ -108,7 +119,7 @@ fn put(file: &Path, bytes: &[u8], budget: &Budget, parts: &mut Parts) -> Result<
         parts.folds();
     }
     let colour = if vertices.colours.is_empty() { PLAIN } else { Vec3::ONE };
-    let surface = parts.surface(Surface { colour, texture: None });
+    let surface = parts.surface(Surface::plain(colour));
     fn given<T>(values: &[T]) -> Option<&[T]> {
         (!values.is_empty()).then_some(values)
     }
@@ -136,6 +147,8 @@ struct Vertices {
     colours: Vec<Vec3>,
     /// Whether the file has positions as float32 numbers.
     float32: bool,
+    /// Whether one is said to let light through.
+    see_through: bool,
 }
 
 impl Vertices {
@@ -154,6 +167,7 @@ impl Vertices {
             NumberType::U16 => 65535.0,
             _ => 1.0,
         });
+        let alpha = place("alpha").or(place("diffuse_alpha"));
         let mut vertices = Self::default();
         for number in 0..element.count {
             budget.step()?;
@@ -170,6 +184,7 @@ impl Vertices {
                         .hint("colours are whole numbers (uchar, ushort) up to their largest, or floats in [0, 1]"));
                 }
                 vertices.colours.push(colour);
+                vertices.see_through |= alpha.is_some_and(|place| row[place][0] < f64::from(most));
             }
         }
         let is_float32 = |&place: &usize| element.properties[place].kind == NumberType::F32;

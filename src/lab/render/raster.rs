@@ -6,7 +6,7 @@ use glam::{Mat3, Vec2, Vec3};
 
 use super::camera;
 use super::depth::{DepthBuffer, NOTHING, Projected, TrianglePlane};
-use super::mesh::{Mesh, Triangle, Vertex};
+use super::mesh::{Mesh, Triangle, Vertex, as_light, as_seen};
 use super::scenery::Scenery;
 use super::shadow::ShadowMap;
 use super::surroundings::{Surroundings, surroundings};
@@ -76,7 +76,7 @@ fn picture(mesh: Option<&Mesh>, view: &View, scenery: &Scenery, size: usize, pix
                 let (u, v) = ((x as f32 + 0.5), (y as f32 + 0.5));
                 let number = samples.triangle[y * wide + x];
                 sum += match number {
-                    NOTHING => (scenery.backdrop(view, u / wide as f32, v / wide as f32, size) * gain).min(Vec3::ONE),
+                    NOTHING => exposed(scenery.backdrop(view, u / wide as f32, v / wide as f32, size), gain),
                     _ => {
                         if last.as_ref().is_none_or(|(held, ..)| *held != number) {
                             let (part, first) = if number < own { (&object, 0) } else { (&occluder, own) };
@@ -87,9 +87,9 @@ fn picture(mesh: Option<&Mesh>, view: &View, scenery: &Scenery, size: usize, pix
                             if open.is_none_or(|(held, _)| held != number) {
                                 open = Some((number, part.open(face, &place)));
                             }
-                            part.colour(face, &place, open.map_or(1.0, |(_, share)| share)) * gain
+                            part.colour(face, &place, open.map_or(1.0, |(_, share)| share))
                         });
-                        colour.min(Vec3::ONE)
+                        exposed(colour, gain)
                     }
                 };
             }
@@ -100,6 +100,11 @@ fn picture(mesh: Option<&Mesh>, view: &View, scenery: &Scenery, size: usize, pix
         }
     }
     camera::develop(view, size, pixels);
+}
+
+/// A colour as screens are told it where its light is `gain` times as strong.
+fn exposed(colour: Vec3, gain: f32) -> Vec3 {
+    if gain == 1.0 { colour.min(Vec3::ONE) } else { as_seen(as_light(colour.max(Vec3::ZERO)) * gain) }
 }
 
 /// A direction from azimuth and elevation in degrees.
@@ -247,11 +252,9 @@ impl<'a> Shader<'a> {
     fn colour(&self, face: &ShadedTriangle, place: &ShadedPlace, open: f32) -> Vec3 {
         let [a, b, c] = &face.corners;
         let ShadedPlace { shares, position, normal } = *place;
-        let surface = self.mesh.surface(face.surface);
-        let mut own = surface.colour;
-        if let Some(texture) = &surface.texture {
-            own *= texture.at(a.texture * shares.x + b.texture * shares.y + c.texture * shares.z);
-        }
+        let on_texture = a.texture * shares.x + b.texture * shares.y + c.texture * shares.z;
+        let of_vertices = a.colour * shares.x + b.colour * shares.y + c.colour * shares.z;
+        let mut own = self.mesh.surface(face.surface).at(on_texture, of_vertices);
         if let Some(hue) = self.hue {
             own = (hue * own).clamp(Vec3::ZERO, Vec3::ONE);
         }

@@ -21,7 +21,7 @@ const SMOOTH: f32 = 0.8;
 impl Builder {
     /// What is built next has this colour, red, green and blue.
     pub fn colour(&mut self, colour: Vec3) -> &mut Self {
-        self.surfaces.push(Surface { colour, texture: None });
+        self.surfaces.push(Surface::plain(colour));
         self
     }
 
@@ -35,7 +35,7 @@ impl Builder {
     }
 
     fn vertex(&mut self, position: Vec3, normal: Vec3) -> u32 {
-        self.vertices.push(Vertex { position, normal, texture: Vec2::ZERO });
+        self.vertices.push(Vertex { position, normal, texture: Vec2::ZERO, colour: Vec3::ONE });
         self.vertices.len() as u32 - 1
     }
 

@@ -16,7 +16,7 @@ pub(super) fn read(cx: &Cx, file: &Path, parts: &mut Parts) -> Result<()> {
     let (bytes, budget) = whole(cx, file)?;
     let (positions, float32) = positions(file, &bytes, &budget, parts).map_err(|error| error.at(file))?;
     let corners: Vec<[u32; 3]> = (0..positions.len() as u32 / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
-    let surface = parts.surface(Surface { colour: PLAIN, texture: None });
+    let surface = parts.surface(Surface::plain(PLAIN));
     // Normals are those of the faces, which is what the format's own are to be.
     let piece = Piece {
         positions: &positions,

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Examination, Row, gradient_search, slopes};
 use crate::core::{Cautions, significant};
 use crate::objective::Loss;
-use crate::space::{Axis, Differentiable, Factor};
+use crate::space::{Axis, Differentiable, Factor, ProductPart};
 
 /// What is noticed of the model, the data, and how both agree.
 pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     let mut cautions = plan.model.cautions();
     cautions.extend(&plan.space.cautions(!plan.levels.is_empty()));
+    other_labels(plan).into_iter().for_each(|caution| cautions.add(caution));
     cautions.extend(&plan.data.drawn_by());
     cautions.extend(&plan.data.noticed());
     plan.search.caution(slopes::width(plan)).into_iter().for_each(|caution| cautions.add(caution));
@@ -30,6 +31,22 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     ];
     noticed.into_iter().flatten().for_each(|caution| cautions.add(caution));
     cautions
+}
+
+/// What of the space is known to change what the images show.
+fn other_labels(plan: &Examination) -> Vec<String> {
+    let finite = plan.space.finite().map_or(vec![], |finite| finite.parts());
+    let said = |part: &ProductPart| {
+        let why = plan.data.other_labels(part.name())?;
+        Some(format!(
+            "{} changes labels of {}, and right answers may count as wrong: {why}",
+            part.describe(),
+            plan.data.name
+        ))
+    };
+    let mut all: Vec<String> = finite.iter().filter_map(said).collect();
+    all.dedup();
+    all
 }
 
 /// Whether what fails does so by no more than rounding, as where a search ends on the boundary between two classes.

@@ -44,7 +44,8 @@ pub static OBJECTS: Primitive = Primitive {
             Objects are moved and scaled so that the middle of their box is in the middle and the farthest vertex at distance 1; y points up, z to \
             the front, where `up: \"z\"` turns z up first. Faces without normals, or with normals that are no directions, get their own; \
             both sides of a face are seen, lit as if the normal pointed to the camera. Polygons are cut into triangles, also where they bend inwards. Of glTF the scene that it says is drawn, \
-            with base colours (in sRGB) and their textures; colours of vertices are those of a triangle's mean. Draco, meshopt and Basis compression are refused, \
+            with base colours and their textures, whose products are of light as glTF says, and skeletons as their nodes stand; what has no material is white \
+            in glTF and grey (0.7) elsewhere. Draco, meshopt and Basis compression are refused, \
             as is what lies outside of a .gltf file's folder.\n\n\
             The canonical view, this program's own: camera 35 degrees around and 20 above at 2.5 radii, angle of vision 50 degrees, the sun 70 \
             degrees around and 50 above, energy 1, matte, on white. `ds[i].attributes` has the object's name and how many triangles \

@@ -41,7 +41,7 @@ pub static SCENES: Primitive = Primitive {
             (plain, stripes, dots, checks), `sky` (day, dusk, night), `ground` (grass, sand, snow, water), `tilt` (degrees \
             clockwise), `handle` (left, right), `accessory` (none, flag, hat), each drawn independently of the others.\n\n\
             Every finished picture, noise included, is mirrored by a fair coin, so that space::flip preserves label and \
-            density exactly. `\"torus\"` (edge `wrap`): it is then rolled by a uniform offset in both directions, so that \
+            density exactly, but for what `tilt` and `handle` label or bias, which a mirror changes. `\"torus\"` (edge `wrap`): it is then rolled by a uniform offset in both directions, so that \
             rolling preserves the density exactly as well. `\"still\"` (edge `none`): the object stands near the middle, the \
             ground below.\n\n\
             Each attribute but the shape has two poles and a pair of shapes: `ground` snow, grass (ball, box); `sky` day, night (cone, star); \

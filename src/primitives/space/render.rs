@@ -35,14 +35,14 @@ pub static RENDER: Primitive = Primitive {
             | shift_x, shift_y | -0.2 to 0.2 of the side | 0 | to the right and down |\n\
             | light_azimuth | 0 to 360 degrees | 70 | of the light around the object |\n\
             | light_elevation | 0 to 90 degrees | 50 | |\n\
-            | light_energy | 0.2 to 3, even in its logarithm | 1 | |\n\
+            | light_energy | 0.2 to 3, even in its logarithm | 1 | multiplies what is lit, in numbers of the picture |\n\
             | light | sun, point, area | sun | |\n\
             | material | matte, glossy, metal | matte | |\n\
             | background | white, grey, black, sky, sunset, checks, stripes | white | black is 8 of 255 |\n\
             | *shadows* | none, cast | none | of the object on itself |\n\
             | *ambient_occlusion* | none, cast | none | shadows of the object on itself in the light from everywhere |\n\
             | *lamps* | 4, 9, 16, 25 | 4 | points that an area light is seen through |\n\
-            | *exposure* | -2 to 2 stops | 0 | all light doubled as often |\n\
+            | *exposure* | -2 to 2 stops | 0 | all light doubled as often, by sRGB: 0.37 becomes 0.51 |\n\
             | *blur* | 0 to 0.02 of the side | 0 | standard deviation of a Gaussian |\n\
             | *noise* | 0 to 0.1 | 0 | standard deviation of what is added to every pixel |\n\
             | *jpeg* | 10 to 95 | not saved | quality, rounded to a whole number as the picture is saved |\n\
@@ -64,7 +64,7 @@ pub static RENDER: Primitive = Primitive {
             the object can be seen is no fault of a classifier, and results say so: an `occluder_size` below that of the object keeps some of it in sight.\n\n\
             Factors that a map does not name vary in their default ranges. The paper names such factors without their ranges: these are \
             this program's own. Below level 1 choices stay at the canonical one. Pictures are drawn in software on all cores: perspective, depth \
-            buffer, textures, Lambert and Blinn-Phong light, four samples per pixel; the same on one machine whatever the threads, to \
+            buffer, textures, Lambert and Blinn-Phong light, four samples per pixel; shades are products of numbers of the picture (in sRGB), not of light; the same on one machine whatever the threads, to \
             whole multiples of 1/255.",
     source: "Shu, Liu, Qiu and Yuille, AAAI 2020",
     examples: &[
