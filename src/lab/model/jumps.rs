@@ -15,7 +15,7 @@ const HALVED: usize = 12;
 const SURELY: usize = 5;
 
 /// Of the way from one image to another the part where the lead changes most.
-struct Stretch {
+struct QuietStretch {
     from: f64,
     length: f64,
     /// At its ends.
@@ -26,7 +26,7 @@ struct Stretch {
     agrees: bool,
 }
 
-impl Stretch {
+impl QuietStretch {
     fn change(&self) -> f64 {
         self.leads[1] - self.leads[0]
     }
@@ -95,12 +95,12 @@ impl Model {
             let products = lead.gradient.f_mul(&way)?.f_flatten(1, -1)?;
             numbers(&products.f_sum_dim_intlist([1i64].as_slice(), false, Kind::Double)?)
         };
-        let mut stretches: Vec<Stretch> = (0..ways)
+        let mut stretches: Vec<QuietStretch> = (0..ways)
             .map(|i| {
                 let change = |k: &usize| (stops[k + 1][i] - stops[*k][i]).abs();
                 let k = (0..STRETCHES).max_by(|a, b| change(a).total_cmp(&change(b))).unwrap_or_default();
                 let from = k as f64 / STRETCHES as f64;
-                Stretch {
+                QuietStretch {
                     from,
                     length: 1.0 / STRETCHES as f64,
                     leads: [stops[k][i], stops[k + 1][i]],

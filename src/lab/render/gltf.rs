@@ -10,7 +10,7 @@ use base64::Engine;
 use glam::{DVec3, Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
 use serde_json::Value;
 
-use super::mesh::{Beyond, Surface, Texture, as_seen};
+use super::mesh::{Surface, Texture, TextureBorder, as_seen};
 use super::parts::{MOST, Parts, Piece, whole};
 use super::texture::Textures;
 use crate::core::{Budget, Cx, Error, Result};
@@ -442,7 +442,7 @@ impl<'a> Gltf<'a> {
             None => Vec3::ONE,
         };
         let (texture, beyond) = match named {
-            Value::Null => (None, [Beyond::Repeat; 2]),
+            Value::Null => (None, [TextureBorder::Repeat; 2]),
             _ => {
                 let number = self.whole(named, "index", None)?;
                 (Some(self.texture(number, textures)?), self.beyond(number)?)
@@ -475,16 +475,16 @@ impl<'a> Gltf<'a> {
     }
 
     /// How a texture goes on beyond its borders, as its sampler says.
-    fn beyond(&self, number: u64) -> Result<[Beyond; 2]> {
+    fn beyond(&self, number: u64) -> Result<[TextureBorder; 2]> {
         let texture = self.item("textures", number)?;
         let sampler = match texture.get("sampler") {
             Some(_) => self.item("samplers", self.whole(texture, "sampler", None)?)?,
             None => &Value::Null,
         };
         let of = |name: &str| match self.whole(sampler, name, Some(10497))? {
-            10497 => Ok(Beyond::Repeat),
-            33648 => Ok(Beyond::Mirror),
-            33071 => Ok(Beyond::Border),
+            10497 => Ok(TextureBorder::Repeat),
+            33648 => Ok(TextureBorder::Mirror),
+            33071 => Ok(TextureBorder::Last),
             other => Err(self.bad(format!("`{name}` {other}; known are 10497, 33648 and 33071"))),
         };
         Ok([of("wrapS")?, of("wrapT")?])

@@ -31,7 +31,7 @@ pub struct Surface {
     pub colour: Vec3,
     pub texture: Option<Arc<Texture>>,
     /// How the texture goes on beyond its left and right borders, and its lower and upper ones.
-    pub beyond: [Beyond; 2],
+    pub beyond: [TextureBorder; 2],
     /// Whether products of colours are of light, and not of the numbers that screens are told.
     pub of_light: bool,
 }
@@ -39,7 +39,7 @@ pub struct Surface {
 impl Surface {
     /// A colour alone.
     pub fn plain(colour: Vec3) -> Self {
-        Self { colour, texture: None, beyond: [Beyond::Repeat; 2], of_light: false }
+        Self { colour, texture: None, beyond: [TextureBorder::Repeat; 2], of_light: false }
     }
 
     /// Its colour where the texture is at `place` and vertices have this colour.
@@ -55,20 +55,20 @@ impl Surface {
 
 /// How a picture goes on beyond its borders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Beyond {
+pub enum TextureBorder {
     Repeat,
     Mirror,
     /// With the colours at the border.
-    Border,
+    Last,
 }
 
-impl Beyond {
+impl TextureBorder {
     /// The place in [0, 1] that shows what is to be seen at `x`.
     fn within(self, x: f32) -> f32 {
         match self {
             Self::Repeat => x.rem_euclid(1.0),
             Self::Mirror => 1.0 - (x.rem_euclid(2.0) - 1.0).abs(),
-            Self::Border => x.clamp(0.0, 1.0),
+            Self::Last => x.clamp(0.0, 1.0),
         }
     }
 }
@@ -97,8 +97,8 @@ pub struct Texture {
 
 impl Texture {
     /// The nearest pixel.
-    pub fn at(&self, place: Vec2, beyond: [Beyond; 2]) -> Vec3 {
-        let index = |x: f32, n: usize, beyond: Beyond| ((beyond.within(x) * n as f32) as usize).min(n - 1);
+    pub fn at(&self, place: Vec2, beyond: [TextureBorder; 2]) -> Vec3 {
+        let index = |x: f32, n: usize, beyond: TextureBorder| ((beyond.within(x) * n as f32) as usize).min(n - 1);
         // Rows count from the top, v from the bottom.
         let (column, row) = (index(place.x, self.width, beyond[0]), index(1.0 - place.y, self.height, beyond[1]));
         Vec3::from(self.pixels[row * self.width + column].map(f32::from)) / 255.0
@@ -256,7 +256,7 @@ impl Mesh {
         for surface in &self.surfaces {
             surface.colour.to_array().iter().for_each(|x| bytes.extend(x.to_le_bytes()));
             bytes.push(surface.texture.is_some().into());
-            if surface.of_light || surface.beyond != [Beyond::Repeat; 2] {
+            if surface.of_light || surface.beyond != [TextureBorder::Repeat; 2] {
                 bytes.push(surface.of_light.into());
                 bytes.extend(surface.beyond.map(|beyond| beyond as u8));
             }
@@ -279,13 +279,13 @@ impl Mesh {
 
 #[cfg(test)]
 mod tests {
-    use super::Beyond;
+    use super::TextureBorder;
 
     #[test]
     fn pictures_go_on_beyond_their_borders() {
-        let at = |beyond: Beyond| [-0.25f32, 0.25, 1.25, 2.25].map(|x| beyond.within(x));
-        assert_eq!(at(Beyond::Repeat), [0.75, 0.25, 0.25, 0.25]);
-        assert_eq!(at(Beyond::Mirror), [0.25, 0.25, 0.75, 0.25]);
-        assert_eq!(at(Beyond::Border), [0.0, 0.25, 1.0, 1.0]);
+        let at = |beyond: TextureBorder| [-0.25f32, 0.25, 1.25, 2.25].map(|x| beyond.within(x));
+        assert_eq!(at(TextureBorder::Repeat), [0.75, 0.25, 0.25, 0.25]);
+        assert_eq!(at(TextureBorder::Mirror), [0.25, 0.25, 0.75, 0.25]);
+        assert_eq!(at(TextureBorder::Last), [0.0, 0.25, 1.0, 1.0]);
     }
 }
