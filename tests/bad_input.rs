@@ -168,7 +168,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "robustness::worst(examine(f, torus, #{ space: space::translate(1), search: search::strongest() }))",
         "data",
-        &["asks no questions"],
+        &["keeps no questions"],
     ),
     ("plot::examiner([])", "argument", &["no curves"]),
     ("plot::examiner(f)", "argument", &["ExaminerCurve"]),

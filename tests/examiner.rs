@@ -589,6 +589,7 @@ fn what_other_images_taught_is_asked_first() {
             accuracy.call(rest, search::bayes(#{{ questions: 12 }})), accuracy.call(rest, search::bayes(#{{ questions: 12, learned: t }})),
             accuracy.call(rest, search::bayes(#{{ questions: 12, learned: some }})), `${{search::bayes(#{{ learned: t }})}}`,
             [[2, 3], [6, 7]].map(|rows| asked.call(ds.select(rows), search::bayes(#{{ questions: 12, learned: some }})).cautions.some(|said| said.contains("other labels (0)"))),
+            [[0, 6], [4, 6]].map(|rows| asked.call(ds.select(rows), search::bayes(#{{ questions: 12, learned: some }})).cautions.some(|said| said.contains("same model on 1 of the 2 images"))),
         ]"#
     )) else {
         panic!("an array")
@@ -598,6 +599,7 @@ fn what_other_images_taught_is_asked_first() {
     // Nothing was learned of the other label.
     assert!((right(2) - 0.5).abs() < 1e-9, "{}", right(2));
     assert!(parts[3].summary().contains("learned: of 4 images"), "{}", parts[3].summary());
+    assert_eq!(parts[5].summary(), "[true, false]", "a copy of an image that was learned from, and none");
     let Value::Array(told) = &parts[4] else { panic!("an array") };
     assert!(
         matches!(told[..], [Value::Bool(false), Value::Bool(true)]),
@@ -616,7 +618,7 @@ fn what_other_images_taught_is_asked_first() {
         ("search::bayes(#{ learned: t.filter(|row| false) })", "no rows"),
         (
             r#"search::bayes(#{ learned: examine(f, others, #{ space: space::pixels("linf", #{ radius: 0.1 }), search: search::square(#{ questions: 2 }) }) })"#,
-            "asks no questions",
+            "keeps no questions",
         ),
     ] {
         let error =

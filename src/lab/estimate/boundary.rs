@@ -117,8 +117,13 @@ pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usiz
     }
     let share = |i: usize| i as f64 / (grid - 1) as f64;
     let mut each = vec![];
+    let mut contrary = Contrary::default();
     for own in &answers {
         let fitted = GaussianClassifier::fit(own, || cx.check())?;
+        // Where others vary, answers at one place differ.
+        if others.is_empty() {
+            contrary.count(&fitted, own, boundary);
+        }
         let mut latent = vec![(0.0, 0.0); grid * grid];
         in_parallel(|| {
             use rayon::prelude::*;
@@ -129,6 +134,7 @@ pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usiz
         })?;
         each.push(latent);
     }
+    cautions.extend(&contrary.told(answers.len()));
     let mut wrong = [vec![], vec![], vec![]];
     let hits = ProbableHits::new(each.len());
     let shares = in_parallel(|| {
@@ -161,6 +167,42 @@ pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usiz
     })
 }
 
+/// Questions of which the classifier that learned from them tells the other side.
+#[derive(Default)]
+struct Contrary {
+    /// That failed, and that were right: all, and those whose places are told otherwise.
+    failed: [usize; 2],
+    right: [usize; 2],
+}
+
+impl Contrary {
+    fn count(&mut self, fitted: &GaussianClassifier, own: &LabelledPoints, boundary: f64) {
+        for (point, &wrong) in own.points.chunks_exact(own.width).zip(&own.yes) {
+            let [_, lo, hi] = of_one(fitted.latent(point));
+            let (counts, otherwise) =
+                if wrong { (&mut self.failed, hi < boundary) } else { (&mut self.right, lo > boundary) };
+            counts[0] += 1;
+            counts[1] += usize::from(otherwise);
+        }
+    }
+
+    fn told(&self, objects: usize) -> Cautions {
+        /// Intervals at 95% leave out as many.
+        const SHARE: f64 = 0.05;
+        let whose = if objects == 1 { "the" } else { "their object's" };
+        let said = |[all, otherwise]: [usize; 2], what: &str, side: &str| {
+            (otherwise as f64 > SHARE * all as f64).then(|| {
+                format!(
+                    "{otherwise} of the {all} questions that {what} lie where {whose} classifier tells that the model is {side}: parts that are small for the \
+                     distances between questions are smoothed away"
+                )
+            })
+        };
+        let both = [said(self.failed, "failed", "right"), said(self.right, "were right", "wrong")];
+        both.into_iter().flatten().collect()
+    }
+}
+
 /// Whole numbers are a line's places too.
 fn at_share(axis: Axis, share: f64) -> f64 {
     match axis {
@@ -172,13 +214,18 @@ fn at_share(axis: Axis, share: f64) -> f64 {
 /// The share of wrong answers and its interval, from mean and deviation of each object's latent function: of one object the classifier's, of several
 /// that of the population they stand for.
 fn over_objects(latent: &[(f64, f64)], hits: &ProbableHits) -> [f64; 3] {
-    let phi = |x: f64| Normal::standard().cdf(x);
-    let shares: Vec<f64> = latent.iter().map(|(mean, sd)| phi(mean / (1.0 + sd * sd).sqrt())).collect();
-    let (lo, hi) = match latent {
-        [(mean, sd)] => (phi(mean - REACH * sd), phi(mean + REACH * sd)),
-        _ => hits.interval(&shares),
-    };
+    if let [one] = latent {
+        return of_one(*one);
+    }
+    let shares: Vec<f64> = latent.iter().map(|one| of_one(*one)[0]).collect();
+    let (lo, hi) = hits.interval(&shares);
     [shares.iter().sum::<f64>() / shares.len() as f64, lo, hi]
+}
+
+/// The same of one object.
+fn of_one((mean, sd): (f64, f64)) -> [f64; 3] {
+    let phi = |x: f64| Normal::standard().cdf(x);
+    [phi(mean / (1.0 + sd * sd).sqrt()), phi(mean - REACH * sd), phi(mean + REACH * sd)]
 }
 
 const FIELDS: [&str; 14] = [

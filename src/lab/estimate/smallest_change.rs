@@ -43,6 +43,8 @@ pub struct Compared {
     /// Images that took the second more, and those of which it is known which one took more.
     pub larger: usize,
     pub decided: usize,
+    /// Images that took both the same.
+    pub equal: usize,
     /// Why the sizes of one of them may not be what they seem to.
     pub cautions: [Vec<String>; 2],
     /// Why the interval of their difference may not hold.
@@ -238,7 +240,8 @@ pub fn compare(
         until,
         only: [count(&|a, b| a.enough && !b.enough), count(&|a, b| b.enough && !a.enough)],
         larger,
-        decided: larger + equal + count(&|a, b| more(b, a)),
+        decided: larger + count(&|a, b| more(b, a)),
+        equal,
         cautions: [of_own, of_others],
     })
 }

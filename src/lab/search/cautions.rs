@@ -15,7 +15,7 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
     cautions.extend(&plan.data.drawn_by());
     cautions.extend(&plan.data.noticed());
     plan.search.caution(slopes::width(plan)).into_iter().for_each(|caution| cautions.add(caution));
-    plan.search.caution_about(plan.data.labels()).into_iter().for_each(|caution| cautions.add(caution));
+    plan.search.caution_about(plan.data, plan.model).into_iter().for_each(|caution| cautions.add(caution));
     plan.model.known_doubts(plan.data).for_each(|caution| cautions.add(caution));
     let noticed = [
         agreement(plan, rows),

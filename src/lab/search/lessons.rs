@@ -1,12 +1,14 @@
 //! What an examination of other images teaches: the questions with which to begin.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cube::Cube;
 use super::questions::AskedQuestions;
 use super::transcript::Transcript;
-use crate::core::{Cx, Digest, Error, Result, cut};
+use crate::core::{Cx, Digest, Error, Object, Result, cut};
+use crate::data::Dataset;
 use crate::maths::gaussian_process::{GaussianProcess, Hope, Kernel, Learnt};
+use crate::model::Model;
 use crate::space::{Axis, Factor, When, factor};
 
 /// Questions that are learnt from, at most, and images that they are of.
@@ -31,6 +33,9 @@ pub struct Lessons {
     by_label: BTreeMap<i64, Vec<Vec<f64>>>,
     of_all: Vec<Vec<f64>>,
     images: usize,
+    /// What it was learnt of: the model, and the images by what tells them apart.
+    model: Digest,
+    seen: BTreeSet<u64>,
 }
 
 impl Lessons {
@@ -61,6 +66,8 @@ impl Lessons {
             of_all: taught(&cube, &asked),
             by_label,
             images: transcript.rows.len(),
+            model: transcript.of.model.1,
+            seen: transcript.of.data.likenesses().iter().copied().collect(),
             axes: cube.axes,
             conditions: questions.conditions.clone(),
         })
@@ -76,8 +83,16 @@ impl Lessons {
         self.by_label.get(&label).unwrap_or(&self.of_all)
     }
 
-    /// What is to be said where no image with these labels was learnt from.
-    pub(super) fn caution(&self, labels: &[i64]) -> Option<String> {
+    /// What is to be said where the same images of the same model were learnt from, or none with these labels was.
+    pub(super) fn caution(&self, data: &Dataset, model: &Model) -> Option<String> {
+        let known = data.likenesses().iter().filter(|one| self.seen.contains(one)).count();
+        if known > 0 && model.digest() == self.model {
+            return Some(format!(
+                "search::bayes: `learned` is of the same model on {known} of the {} images: how few questions these take says nothing",
+                data.len()
+            ));
+        }
+        let labels = data.labels();
         let none = !labels.is_empty() && !labels.iter().any(|label| self.by_label.contains_key(label));
         none.then(|| {
             let learnt: Vec<String> = self.by_label.keys().map(i64::to_string).collect();

@@ -85,6 +85,8 @@ mod worst;
 use std::rc::Rc;
 
 use crate::core::{Digest, Object};
+use crate::data::Dataset;
+use crate::model::Model;
 
 pub use adam::{Adam, Bound};
 pub use adef::{Adef, Candidates};
@@ -180,8 +182,8 @@ pub trait Search {
         None
     }
 
-    /// The same of images with these labels.
-    fn caution_about(&self, _labels: &[i64]) -> Option<String> {
+    /// The same of these images and this model.
+    fn caution_about(&self, _data: &Dataset, _model: &Model) -> Option<String> {
         None
     }
 

@@ -21,7 +21,7 @@ pub static SHARE: Primitive = Primitive {
         .or(Fallback::Bool(false)),
     ],
     returns: "a map, to be added to a row: `share`, `share_lo`, `share_hi`; of nothing NaN, from 0 to 1",
-    notes: "Wilson's interval. Of what was drawn until there were enough, yes / of is too large: (yes - 1) / (of - 1) is right on average, and the interval is the \
+    notes: "Wilson's interval. Of what was drawn until there were enough, yes / of is too large: (yes - 1) / (of - 1) is right on average where `yes` is 2 or more (1 / of, the share where it is 1, is still too large), and the interval is the \
             exact one for the number of draws.",
     source: "Wilson 1927; Haldane 1945; Lui 1995",
     examples: &[

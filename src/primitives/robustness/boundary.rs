@@ -28,7 +28,8 @@ pub static BOUNDARY: Primitive = Primitive {
     notes: "Of each object a Gaussian process classifier (probit likelihood, Matern 5/2, expectation propagation; its lengthscales and deviation where, by Laplace's approximation, they \
             are most probable under log-normal priors around 0.37 of a range and 4) says how probable a wrong answer is at every place. `wrong` is the mean over objects. Intervals are at 95%: of one object \
             those of the classifier, of several those of the share among all objects that these are a sample of, after Gaffke: five that agree leave half of the others open. `side` is not a number where the interval holds the boundary. They are as good as \
-            the classifier: a part that is smaller than the gaps between questions is missed. Where the two factors alone vary, all questions count, \
+            the classifier: a part that is smaller than the gaps between questions is missed, and one that few questions hit is smoothed away, which a caution says where more than one question in \
+            twenty that failed, or was right, lies where the other is told. Where the two factors alone vary, all questions count, \
             chosen ones too; where others vary as well, those alone that were drawn at random, since shares are means over the others (a caution says so). At most 600 questions about \
             each object. plot::boundary draws it.",
     source: "Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, Algorithms 3.1, 3.5 and 3.6",

@@ -113,11 +113,12 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
         Param::new("second", OUTCOMES, "the same of another model, on the same images"),
     ],
     options: &[UP_TO.or(Fallback::Absent("the largest that was tried with both")), DELTA],
-    returns: "a map: `first, second, larger_by, larger_by_lo, larger_by_hi, up_to, seeds, left_out, only_first, only_second, larger, decided, cautions`",
+    returns: "a map: `first, second, larger_by, larger_by_lo, larger_by_hi, up_to, seeds, left_out, only_first, only_second, larger, decided, equal, cautions`",
     notes: "Restricted means as tolerance::smallest_change has them, over the images that both were right on; `larger_by` is how much the second \
             one's is larger, with Student's interval from the pseudo-values of pairs. `only_first` and `only_second` are images that failed for one \
             alone. `decided` images are those of which these searches tell which model took more, where one that \
-            was never broken took all that was tried (sizes that differ by less than 1 in 100,000 are the same); `larger` is the number of those that took the second one more. \
+            was never broken took all that was tried; `larger` is the number of those that took the second one more, of which a sign test is of `larger` in `decided`. `equal` images, whose sizes \
+            differ by less than 1 in 100,000, are none of these. \
             PerturbedTests are paired by their places, transcripts by their images. \
             Transcripts of other images, spaces or objectives are refused; `left_out` is how many images of each stand in no pair.",
     source: "Royston and Parmar 2013; Andersen, Hansen and Klein 2004",
@@ -165,6 +166,7 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
             ("only_second".to_string(), count(found.only[1])),
             ("larger".to_string(), count(found.larger)),
             ("decided".to_string(), count(found.decided)),
+            ("equal".to_string(), count(found.equal)),
             ("cautions".to_string(), cautions.value()),
         ]);
         between(&mut map, "larger_by", found.larger_by);

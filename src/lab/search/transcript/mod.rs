@@ -332,8 +332,8 @@ impl Transcript {
     /// What was asked for every row, in the order of the rows, and what the factors are; refuses transcripts that do not know.
     pub fn questions(&self) -> Result<(&Questions, Vec<&AskedQuestions>)> {
         let Points::Settings { questions: Some(questions), .. } = &self.of.points else {
-            return Err(Error::data(format!("{} over {} asks no questions", self.of.search, self.of.space)).hint(
-                "searches over factors do: search::random, bayes and policy over space::render, rotate, noise, factors and the like",
+            return Err(Error::data(format!("{} over {} keeps no questions", self.of.search, self.of.space)).hint(
+                "searches over factors do: search::random, bayes and policy over space::render, rotate, noise, factors and the like; search::worst keeps none of its searches'",
             ));
         };
         if !questions.kept() {
