@@ -161,7 +161,7 @@ fn a_cube_covers_the_polygon_that_it_should() {
 #[test]
 fn what_is_nearer_hides_what_is_behind() {
     let square = |z: f32| [[-1.0, -1.0, z], [1.0, -1.0, z], [1.0, 1.0, z], [-1.0, 1.0, z]];
-    let colours = [Vec3::X, Vec3::Y].map(|colour| Surface::plain(colour)).to_vec();
+    let colours = [Vec3::X, Vec3::Y].map(Surface::plain).to_vec();
     for order in [[0.5f32, -0.5], [-0.5, 0.5]] {
         let vertices = order.iter().flat_map(|&z| square(z)).map(|at| vertex(at, [0.0, 0.0, 1.0])).collect();
         let parts = (0..2u32).flat_map(|k| {
