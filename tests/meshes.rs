@@ -244,11 +244,11 @@ fn gltf_square(node: &str, attributes: &str, more: &str) -> Vec<u8> {
     let positions: [[f32; 3]; 4] = [[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]];
     let places: [[f32; 2]; 4] = [[-2.0, 3.0], [3.0, 3.0], [3.0, -2.0], [-2.0, -2.0]];
     let colours: [[f32; 3]; 4] = [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]];
-    let weights = [[1.0f32, 0.0, 0.0, 0.0]; 4];
+    let weights = [[0.25f32, 0.75, 0.0, 0.0]; 4];
     let floats =
         [positions.as_flattened(), places.as_flattened(), colours.as_flattened(), weights.as_flattened()].concat();
     let mut blob: Vec<u8> = floats.iter().flat_map(|x| x.to_le_bytes()).collect();
-    blob.extend([0u8; 16]);
+    blob.extend([0u8, 1, 0, 0].repeat(4));
     blob.extend([0u16, 1, 2, 0, 2, 3].iter().flat_map(|i| i.to_le_bytes()));
     let picture = image::RgbImage::from_fn(2, 2, |x, y| {
         image::Rgb([[[255, 0, 0], [0, 255, 0]], [[0, 0, 255], [255, 255, 0]]][y as usize][x as usize])
@@ -334,11 +334,11 @@ fn gltf_is_drawn_as_its_specification_says() {
     // What is hidden is not drawn, with what hangs on it.
     let hidden = r#"{"mesh": 0}, {"extensions": {"KHR_node_visibility": {"visible": false}}, "children": [2]}, {"mesh": 0, "scale": [9, 9, 9]}"#;
     assert!((drawn(hidden, "", "").radius() - 2f32.sqrt()).abs() < 1e-5);
-    // A skeleton stands as its nodes do: here turned, and twice as large.
-    let bones = r#"{"mesh": 0, "skin": 0, "scale": [7, 7, 7]}, {"children": [2], "rotation": [0.70710678, 0, 0, 0.70710678]}, {"scale": [2, 2, 2]}"#;
-    let skin = r#""skins": [{"joints": [2]}], "scenes": [{"nodes": [0, 1]}],"#;
+    // A skeleton stands as its nodes do: here turned, and a quarter twice and the rest six times as large.
+    let bones = r#"{"mesh": 0, "skin": 0, "scale": [7, 7, 7]}, {"children": [2], "rotation": [0.70710678, 0, 0, 0.70710678]}, {"scale": [2, 2, 2], "children": [3]}, {"scale": [3, 3, 3]}"#;
+    let skin = r#""skins": [{"joints": [2, 3]}], "scenes": [{"nodes": [0, 1]}],"#;
     let skinned = drawn(bones, r#", "JOINTS_0": 4, "WEIGHTS_0": 3"#, skin);
-    assert!((skinned.radius() - 8f32.sqrt()).abs() < 1e-5, "{}", skinned.radius());
+    assert!((skinned.radius() - 5.0 * 2f32.sqrt()).abs() < 1e-5, "{}", skinned.radius());
     assert!(skinned.vertices().iter().all(|vertex| vertex.position.y.abs() < 1e-6), "it lies");
     assert_eq!(skinned.departures(), [""; 0]);
     let refused = square(bones, r#", "JOINTS_0": 4"#, skin).expect_err("no weights");
@@ -388,6 +388,8 @@ fn obj_files_of_other_programs_are_read_whole() {
     let coloured = of("c.obj");
     assert_eq!(coloured.vertices().iter().map(|vertex| vertex.colour).collect::<Vec<_>>(), [Vec3::X, Vec3::Y, Vec3::Z]);
     assert_eq!((coloured.surface(coloured.triangles()[0].surface).colour, coloured.departures().len()), (Vec3::ONE, 0));
+    put("some.obj", "v 0 0 0\nv 1 0 0 1 0 0\nv 0 1 0 0 1 0\nv 5 5 5 0 0 1\nf 1 2 3\n");
+    assert!(of("some.obj").departures()[0].contains("colours of its vertices are left out"));
     put(
         "see.ply",
         "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\nproperty uchar alpha\nelement face 1\nproperty list uchar int vertex_indices\nelement material 1\nproperty uchar red\nend_header\n0 0 0 255 0 0 9\n1 0 0 0 255 0 9\n0 1 0 0 0 255 9\n3 0 1 2\n7\n",

@@ -679,7 +679,7 @@ fn recipes_of_generated_tests_answer_what_they_say() {
             control: off.table[1].control_found == off.table[1].found && off.table[2].control_real >= 0.0 && off.control.hash != off.classifier.hash && off.control.hash != s.model.hash
                 && ["control_still_wrong", "control_found_lo", "control_real"].all(|name| off.table.all(|row| name in row)),
             no_control: bare.control == () && !("control_found" in bare.table[1]) && bare.cautions.some(|said| said.starts_with("no control: ")),
-            online_before: o.before.step.len() == 4 && o.summary.misclassified_before_lo <= o.summary.misclassified_before && o.before.misclassified != o.after.misclassified,
+            online_before: o.before.step.len() == 4 && o.summary.misclassified_before_lo <= o.summary.misclassified_before && o.before.step == o.after.step,
             latent: lat.table.len() == 2 && lat.figure == () && lat.table[1].control_found == lat.table[1].found,
             quality: q.fid > 0 && q.fid_by_chance > 0 && testgen::quality(s, s.generator, #{ n: 40 }).cautions.some(|said| said.contains("mostly chance")) && q.inception_score >= 1 && q.inception_score <= 10 && q.misclassified <= 1,
         }

@@ -33,7 +33,8 @@ pub fn with_tables(text: &str, tables: &[ShownTable]) -> Option<String> {
 fn found(text: &str, table: &str) -> Option<(usize, usize)> {
     (0..=DEEPEST).step_by(2).find_map(|indent| {
         let margin = " ".repeat(indent);
-        let whole = table.lines().map(|line| format!("{margin}{line}")).collect::<Vec<_>>().join("\n");
+        let whole =
+            table.lines().map(|line| format!("{margin}{line}").trim_end().to_string()).collect::<Vec<_>>().join("\n");
         let alone = |at: &usize| {
             (*at == 0 || text[..*at].ends_with('\n'))
                 && (text.len() == at + whole.len() || text[at + whole.len()..].starts_with('\n'))

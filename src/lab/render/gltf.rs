@@ -1,9 +1,10 @@
 //! glTF 2.0, as text and in binary (Khronos Group, glTF 2.0 Specification, ISO/IEC 12113). The crate of that name tells the types of numbers
 //! apart only where it is built without optimisation, so that a wrong one would be read as something else.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use base64::Engine;
@@ -44,8 +45,8 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
     budget.json(text)?;
     let root: Value =
         serde_json::from_slice(text).map_err(|e| Error::file(file, format!("its JSON is damaged: {e}")))?;
-    let (buffers, surfaces, frames) = Default::default();
-    let mut gltf = Gltf { file, root: &root, blob, budget: &budget, buffers, surfaces, frames };
+    let (buffers, surfaces, frames, parents, skins) = Default::default();
+    let mut gltf = Gltf { file, root: &root, blob, budget: &budget, buffers, surfaces, frames, parents, skins };
     // What lies beside it counts as its own.
     let named = root["buffers"].as_array().into_iter().flatten().flat_map(|buffer| buffer["uri"].as_str());
     let mut size = bytes.len() as u64;
@@ -93,6 +94,12 @@ fn split<'a>(file: &Path, bytes: &'a [u8]) -> Result<(&'a [u8], Option<&'a [u8]>
 /// A buffer, from where to where in it, and the bytes from one item to the next where that is said.
 type BufferPart = (Arc<Vec<u8>>, usize, usize, Option<usize>);
 
+/// Where each joint of a skeleton takes what hangs on it, and how far off the frames are that this goes through.
+struct Skin {
+    joints: Vec<Mat4>,
+    far: f32,
+}
+
 struct Gltf<'a> {
     file: &'a Path,
     root: &'a Value,
@@ -102,8 +109,10 @@ struct Gltf<'a> {
     buffers: RefCell<HashMap<u64, Arc<Vec<u8>>>>,
     /// By material, the number in `Parts`.
     surfaces: RefCell<HashMap<Option<u64>, u32>>,
-    /// Of each node, from its own frame to the file's; empty where nothing has a skeleton.
-    frames: RefCell<Vec<Mat4>>,
+    /// From a node's own frame to the file's, of those that a skeleton asked for; the node that each hangs on; and skeletons that were asked for.
+    frames: RefCell<HashMap<u64, Mat4>>,
+    parents: OnceCell<HashMap<u64, u64>>,
+    skins: RefCell<HashMap<u64, Rc<Skin>>>,
 }
 
 impl<'a> Gltf<'a> {
@@ -184,9 +193,6 @@ impl<'a> Gltf<'a> {
                 (0..nodes.len() as u64).filter(|node| !children.contains(node)).collect()
             }
         };
-        if self.root["skins"].as_array().is_some_and(|skins| !skins.is_empty()) {
-            *self.frames.borrow_mut() = self.all_frames(nodes)?;
-        }
         let mut seen = vec![false; nodes.len()];
         // How far off the frames are that positions go through, as each rounds them.
         let mut open: Vec<(u64, Mat4, f32)> = roots.into_iter().rev().map(|node| (node, Mat4::IDENTITY, 0.0)).collect();
@@ -206,7 +212,7 @@ impl<'a> Gltf<'a> {
                     Some(_) => Some(self.skin(self.whole(node, "skin", None)?)?),
                     None => None,
                 };
-                parts.rounds(far.into());
+                parts.rounds(skin.as_ref().map_or(far, |skin| skin.far).into());
                 self.mesh(self.item("meshes", mesh)?, frame, skin.as_deref(), textures, parts)?;
             }
             open.extend(self.places(node, "children")?.into_iter().rev().map(|child| (child, frame, far)));
@@ -227,54 +233,77 @@ impl<'a> Gltf<'a> {
         }
     }
 
-    /// From each node's own frame to the file's.
-    fn all_frames(&self, nodes: &[Value]) -> Result<Vec<Mat4>> {
-        let mut above = vec![None; nodes.len()];
-        for (number, node) in nodes.iter().enumerate() {
-            for child in self.places(node, "children")? {
-                *above.get_mut(child as usize).ok_or_else(|| self.bad(format!("there is no node {child}")))? =
-                    Some(number);
+    /// From a node's own frame to the file's.
+    fn frame_of(&self, node: u64) -> Result<Mat4> {
+        let none = vec![];
+        let nodes = self.root["nodes"].as_array().unwrap_or(&none);
+        if self.parents.get().is_none() {
+            let mut parents = HashMap::new();
+            for (parent, node) in nodes.iter().enumerate() {
+                for child in self.places(node, "children")? {
+                    self.budget.step()?;
+                    parents.entry(child).or_insert(parent as u64);
+                }
             }
+            let _ = self.parents.set(parents);
         }
-        let own = nodes.iter().map(|node| self.frame(node)).collect::<Result<Vec<_>>>()?;
-        let of = |number: usize| {
-            let (mut frame, mut at) = (own[number], above[number]);
-            for _ in 0..nodes.len() {
-                let Some(next) = at else { return Ok(frame) };
-                self.budget.step()?;
-                frame = own[next] * frame;
-                at = above[next];
+        let parents = self.parents.get().expect("they were just found");
+        let mut frames = self.frames.borrow_mut();
+        let (mut above, mut at) = (vec![], Some(node));
+        while let Some(node) = at.filter(|node| !frames.contains_key(node)) {
+            self.budget.step()?;
+            if above.len() > nodes.len() {
+                return Err(self.bad(format!("node {node} hangs in itself")));
             }
-            Err(self.bad(format!("node {number} hangs in itself")))
-        };
-        (0..nodes.len()).map(of).collect()
+            above.push(node);
+            at = parents.get(&node).copied();
+        }
+        let mut frame = at.map_or(Mat4::IDENTITY, |node| frames[&node]);
+        for node in above.into_iter().rev() {
+            frame *= self.frame(self.item("nodes", node)?)?;
+            frames.insert(node, frame);
+        }
+        Ok(frame)
     }
 
-    /// Where each joint of a skeleton takes what hangs on it, as its nodes stand in the file.
-    fn skin(&self, number: u64) -> Result<Vec<Mat4>> {
+    /// A skeleton as its nodes stand in the file.
+    fn skin(&self, number: u64) -> Result<Rc<Skin>> {
+        if let Some(known) = self.skins.borrow().get(&number) {
+            return Ok(known.clone());
+        }
         let skin = self.item("skins", number)?;
         let joints = self.places(skin, "joints")?;
+        self.budget.items::<[Mat4; 2]>(joints.len(), "its joints")?;
         let back: Vec<Mat4> = match skin.get("inverseBindMatrices") {
             None => vec![Mat4::IDENTITY; joints.len()],
             Some(number) => {
                 let (numbers, _) = self.numbers(number, "inverseBindMatrices", &["MAT4"])?;
                 let matrix = |own: &[f64; 16]| Mat4::from_cols_array(&own.map(|x| x as f32));
-                numbers.as_chunks::<16>().0.iter().map(matrix).collect()
+                numbers.as_chunks::<16>().0.iter().take(joints.len()).map(matrix).collect()
             }
         };
         if back.len() < joints.len() {
             return Err(self.bad(format!("{} `inverseBindMatrices` for {} joints", back.len(), joints.len())));
         }
-        let frames = self.frames.borrow();
-        let joint = |(&joint, back): (&u64, &Mat4)| match frames.get(joint as usize) {
-            Some(frame) => Ok(*frame * *back),
-            None => Err(self.bad(format!("a skeleton asks for node {joint}, which is not there"))),
-        };
-        joints.iter().zip(&back).map(joint).collect()
+        if back.iter().any(|back| !back.is_finite()) {
+            return Err(self.bad("`inverseBindMatrices` that are not finite"));
+        }
+        let mut far = 0f32;
+        let mut placed = Vec::with_capacity(joints.len());
+        for (&joint, back) in joints.iter().zip(&back) {
+            let frame = self.frame_of(joint)?;
+            for frame in [&frame, back] {
+                far = far.max(frame.w_axis.truncate().abs().max_element());
+            }
+            placed.push(frame * *back);
+        }
+        let skin = Rc::new(Skin { joints: placed, far });
+        self.skins.borrow_mut().insert(number, skin.clone());
+        Ok(skin)
     }
 
     /// What takes each vertex of a primitive to its place: what its joints say, each by its weight.
-    fn placed_by(&self, attributes: &Value, skin: &[Mat4], count: usize, parts: &mut Parts) -> Result<Vec<Mat4>> {
+    fn placed_by(&self, attributes: &Value, skin: &Skin, count: usize, parts: &mut Parts) -> Result<Vec<Mat4>> {
         let given = |name: &str| {
             let number = attributes.get(name).ok_or_else(|| self.bad(format!("a skeleton without `{name}`")))?;
             self.vectors(number, name)
@@ -290,29 +319,39 @@ impl<'a> Gltf<'a> {
         if attributes.get("JOINTS_1").is_some() {
             parts.remark("of the joints of its skeleton four are kept for each vertex");
         }
-        let of = |(joints, weights): (&Vec4, &Vec4)| {
+        self.budget.items::<Mat4>(count, "its vertices")?;
+        let mut loose = false;
+        let mut of = |(joints, weights): (&Vec4, &Vec4)| {
+            self.budget.step()?;
             let mut sum = Mat4::ZERO;
             for (joint, weight) in joints.to_array().into_iter().zip(weights.to_array()) {
                 if weight != 0.0 {
-                    let joint = skin.get(joint as usize);
+                    let joint = skin.joints.get(joint as usize);
                     sum += *joint.ok_or_else(|| self.bad("a vertex hangs on a joint that is not there"))? * weight;
                 }
             }
             let all = weights.element_sum();
-            if all > 0.0 && sum.is_finite() {
-                Ok(sum * all.recip())
-            } else {
-                Err(self.bad("a vertex hangs on no joint"))
+            if all == 0.0 {
+                loose = true;
+                return Ok(Mat4::IDENTITY);
+            }
+            match sum * all.recip() {
+                placed if all > 0.0 && placed.is_finite() => Ok(placed),
+                _ => Err(self.bad(format!("a vertex whose joints have the weights {weights}"))),
             }
         };
-        joints.iter().zip(&weights).map(of).collect()
+        let placed = joints.iter().zip(&weights).map(&mut of).collect();
+        if loose {
+            parts.remark("vertices that hang on no joint of its skeleton stand where its file has them");
+        }
+        placed
     }
 
     fn mesh(
         &self,
         mesh: &'a Value,
         frame: Mat4,
-        skin: Option<&[Mat4]>,
+        skin: Option<&Skin>,
         textures: &mut Textures,
         parts: &mut Parts,
     ) -> Result<()> {
@@ -613,6 +652,9 @@ impl<'a> Gltf<'a> {
         if name == "indices" && !matches!(component, 5121 | 5123 | 5125) {
             return Err(self.bad("`indices` must be whole numbers without a sign"));
         }
+        if name == "JOINTS_0" && (!matches!(component, 5121 | 5123) || accessor["normalized"].as_bool() == Some(true)) {
+            return Err(self.bad("`JOINTS_0` must be whole numbers without a sign"));
+        }
         let sparse = accessor.get("sparse");
         let mut numbers = match accessor.get("bufferView") {
             Some(_) => {
@@ -631,6 +673,9 @@ impl<'a> Gltf<'a> {
             let changed = self.whole(sparse, "count", None)?;
             self.budget.take(changed.saturating_mul(8 * (width as u64 + 1)), "its numbers")?;
             let (at, values) = (&sparse["indices"], &sparse["values"]);
+            if !matches!(self.whole(at, "componentType", None)?, 5121 | 5123 | 5125) {
+                return Err(self.bad(format!("`{name}`: sparse `indices` must be whole numbers without a sign")));
+            }
             let places = self.items(
                 self.whole(at, "bufferView", None)?,
                 self.whole(at, "byteOffset", Some(0))?,
@@ -671,8 +716,8 @@ impl<'a> Gltf<'a> {
         let own = size * width;
         let stride = stride.unwrap_or(own);
         let view = &buffer[from..to];
-        let needed = count.checked_sub(1).and_then(|n| n.checked_mul(stride as u64)).map(|n| n + own as u64);
-        let end = needed.unwrap_or(0).checked_add(offset).filter(|&end| end <= view.len() as u64);
+        let needed = count.saturating_sub(1).checked_mul(stride as u64).and_then(|n| n.checked_add(own as u64));
+        let end = needed.and_then(|needed| needed.checked_add(offset)).filter(|&end| end <= view.len() as u64);
         if end.is_none() || stride < own || count == 0 {
             let what = format!("it asks for {count} items at byte {offset} of {}, each {stride} bytes on", view.len());
             return Err(self.bad(what).hint("the file is cut off or damaged"));

@@ -45,7 +45,9 @@ impl Surface {
     /// Its colour where the texture is at `place` and vertices have this colour.
     pub fn at(&self, place: Vec2, of_vertices: Vec3) -> Vec3 {
         let of_texture = self.texture.as_ref().map_or(Vec3::ONE, |texture| texture.at(place, self.beyond));
-        let alone = of_vertices == Vec3::ONE && (self.colour == Vec3::ONE || self.texture.is_none());
+        // Shares of the corners are rounded.
+        let uncoloured = (of_vertices - Vec3::ONE).abs().max_element() < 1e-6;
+        let alone = uncoloured && (self.colour == Vec3::ONE || self.texture.is_none());
         match self.of_light && !alone {
             true => as_seen(as_light(self.colour) * as_light(of_texture) * of_vertices),
             false => self.colour * of_texture * of_vertices,

@@ -52,8 +52,11 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
         }
         surfaces.push(parts.surface(surface));
     }
+    // The parser tells colours by their order among colours.
+    let all_coloured = words.coloured == words.vertices;
     if materials.is_empty() && words.materials {
-        parts.remark("its materials (usemtl) are in no file that it names (mtllib), and it is drawn grey");
+        let how = if all_coloured { "in the colours of its vertices" } else { "grey" };
+        parts.remark(format!("its materials (usemtl) are in no file that it names (mtllib), and it is drawn {how}"));
     }
     surfaces.push(parts.surface(Surface::plain(PLAIN)));
     for material in &materials {
@@ -77,9 +80,13 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
         let normals: Vec<Vec3> = mesh.normals.as_chunks::<3>().0.iter().map(|&n| DVec3::from(n).as_vec3()).collect();
         let colours: Vec<Vec3> =
             mesh.vertex_color.as_chunks::<3>().0.iter().map(|&colour| DVec3::from(colour).as_vec3()).collect();
-        let are_colours = colours.iter().all(|c| c.min_element() >= 0.0 && c.max_element() <= 1.0);
-        let coloured = mesh.material_id.is_none() && colours.len() == positions.len() && are_colours;
-        if !colours.is_empty() && !coloured {
+        let are_colours = colours.iter().all(|c| c.to_array().iter().all(|x| (0.0..=1.0).contains(x)));
+        let coloured = mesh.material_id.is_none()
+            && all_coloured
+            && !colours.is_empty()
+            && colours.len() == positions.len()
+            && are_colours;
+        if words.coloured > 0 && !coloured {
             parts.remark("colours of its vertices are left out");
         }
         if mesh.material_id.is_none() && !materials.is_empty() {
@@ -221,6 +228,9 @@ struct ObjWords {
     points: bool,
     free_forms: bool,
     materials: bool,
+    /// Vertices, and those that have a colour.
+    vertices: usize,
+    coloured: usize,
 }
 
 /// Finds them, and turns lines (l) into comments, of which the parser would make faces.
@@ -238,6 +248,11 @@ fn take_words(object: &mut [u8]) -> ObjWords {
             b"p" => words.points = true,
             b"curv" | b"curv2" | b"surf" => words.free_forms = true,
             b"usemtl" => words.materials = true,
+            b"v" => {
+                words.vertices += 1;
+                let numbers = line[length..].split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+                words.coloured += usize::from(numbers.take_while(|word| !word.starts_with(b"#")).count() >= 6);
+            }
             _ => {}
         }
     }

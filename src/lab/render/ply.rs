@@ -162,11 +162,12 @@ impl Vertices {
             .ok_or_else(|| Error::file(numbers.file, "its vertices have no properties `x`, `y` and `z`"))?;
         let colours = [["red", "green", "blue"], ["diffuse_red", "diffuse_green", "diffuse_blue"]];
         let (normal, colour) = (three(["nx", "ny", "nz"]), colours.into_iter().find_map(three));
-        let most = colour.map_or(1.0, |colour| match element.properties[colour[0]].kind {
+        let largest = |place: usize| match element.properties[place].kind {
             NumberType::U8 => 255.0,
             NumberType::U16 => 65535.0,
             _ => 1.0,
-        });
+        };
+        let most = colour.map_or(1.0, |colour| largest(colour[0]));
         let alpha = place("alpha").or(place("diffuse_alpha"));
         let mut vertices = Self::default();
         for number in 0..element.count {
@@ -176,6 +177,7 @@ impl Vertices {
             let vector = |places: [usize; 3]| Vec3::from(places.map(|place| row[place][0] as f32));
             vertices.positions.push(DVec3::from(at.map(|place| row[place][0])));
             normal.into_iter().for_each(|places| vertices.normals.push(vector(places)));
+            vertices.see_through |= alpha.is_some_and(|place| row[place][0] < f64::from(largest(place)));
             if let Some(places) = colour {
                 let colour = vector(places) / most;
                 if !(colour.is_finite() && colour.min_element() >= 0.0 && colour.max_element() <= 1.0) {
@@ -184,7 +186,6 @@ impl Vertices {
                         .hint("colours are whole numbers (uchar, ushort) up to their largest, or floats in [0, 1]"));
                 }
                 vertices.colours.push(colour);
-                vertices.see_through |= alpha.is_some_and(|place| row[place][0] < f64::from(most));
             }
         }
         let is_float32 = |&place: &usize| element.properties[place].kind == NumberType::F32;

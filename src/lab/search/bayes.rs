@@ -185,6 +185,10 @@ struct BayesExaminer {
     /// Answers, in the order of the process's points.
     losses: Vec<f64>,
     pending: Vec<(Vec<f64>, Origin)>,
+    /// The place among the losses of every question that was asked as the most promising one.
+    promising: Vec<usize>,
+    /// Whether the last question that was chosen looked elsewhere.
+    elsewhere: bool,
     /// Whether a setting that was asked again was answered otherwise; `None` before.
     differs: Option<bool>,
     /// What is asked again to see that, by its place and where it is.
@@ -277,6 +281,8 @@ impl BayesExaminer {
             every,
             losses: vec![],
             pending: vec![],
+            promising: vec![],
+            elsewhere: false,
             differs: None,
             trial: None,
             again: None,
@@ -466,17 +472,22 @@ impl BayesExaminer {
             };
         }
         // What fails need not lie where a slope leads: behind its end every other question looks elsewhere.
-        let elsewhere = self.how.explore == Explore::Portfolio && self.how.random_share > 0.0 && self.every.is_none();
-        if elsewhere && self.asked.is_multiple_of(2) && self.has_climbed() {
+        let may = self.how.explore == Explore::Portfolio && self.how.random_share > 0.0 && self.every.is_none();
+        self.elsewhere = may && !self.elsewhere && self.has_climbed();
+        if self.elsewhere {
             return (self.fill_anew(), Origin::Chosen);
         }
+        self.promising.push(self.asked);
         let point = self.most_promising();
         (self.cube.setting(&point, &mut self.rng), Origin::Chosen)
     }
 
-    /// Whether the last questions found next to nothing that is larger.
+    /// Whether the last promising questions, and what was asked between them, found next to nothing that is larger.
     fn has_climbed(&self) -> bool {
-        let Some(before) = self.losses.len().checked_sub(ENDED).filter(|before| *before > 0) else { return false };
+        // Those of one batch were chosen at once: two say whether a climb goes on.
+        let last = ENDED.max(2 * self.how.batch);
+        let answered = self.promising.iter().take_while(|place| **place < self.losses.len()).count();
+        let Some(before) = answered.checked_sub(last).map(|first| self.promising[first]) else { return false };
         let mut sorted = self.losses.clone();
         sorted.sort_by(f64::total_cmp);
         let (middle, top) = (sorted[sorted.len() / 2], sorted[sorted.len() - 1]);
@@ -670,25 +681,35 @@ mod tests {
         }
     }
 
-    /// A slope leads to a corner that never fails, and 4% of the square fails elsewhere. Random questions find that for 18 of 20 objects.
+    /// A slope leads to a corner that never fails, and 4% of the square fails elsewhere. Random questions find that for 18 of 20 objects, and slopes alone for 7. And where
+    /// nothing else is larger, a good part of the questions goes on where the slope leads, however many are drawn or asked at once.
     #[test]
     fn what_lies_off_the_slope_is_found() {
+        let slope = |s: &[f64]| -0.05 - 0.5 * (s[0] + s[1]);
         let loss = |s: &[f64]| {
             let away = ((s[0] - 0.72).powi(2) + (s[1] - 0.72).powi(2)).sqrt() / 0.1128;
-            if away < 1.0 { 1.02 - away } else { -0.05 - 0.5 * (s[0] + s[1]) }
+            if away < 1.0 { 1.02 - away } else { slope(s) }
         };
-        let finds = |row: i64| {
+        let asked = |how: Bayes, row: u64, loss: &dyn Fn(&[f64]) -> f64| {
             let axes = vec![Axis::Range { min: 0.0, max: 1.0 }; 2];
-            let mut examiner =
-                BayesExaminer::new(Bayes::asking(60), Cube::new(axes), Examinee { seed: 5, row: row as _, label: 0 });
+            let mut examiner = BayesExaminer::new(how, Cube::new(axes), Examinee { seed: 5, row: row as _, label: 0 });
             while examiner.asked < 60 {
                 let asked = examiner.propose().expect("settings");
-                examiner.update(&asked.iter().map(|setting| loss(setting) as f32).collect::<Vec<_>>()).expect("learns");
+                examiner.update(&asked.iter().map(|s| loss(s) as f32).collect::<Vec<_>>()).expect("learns");
             }
-            examiner.losses.iter().any(|loss| *loss > 0.0)
+            examiner.losses
         };
-        let found = (0..20).filter(|&row| finds(row)).count();
-        assert!(found >= 13, "{found} of 20");
+        let found = (0..20).filter(|&row| asked(Bayes::asking(60), row, &loss).iter().any(|loss| *loss > 0.0)).count();
+        assert!(found >= 10, "{found} of 20");
+        for how in [
+            Bayes { random_share: 0.5, ..Bayes::asking(60) },
+            Bayes { batch: 8, ..Bayes::asking(60) },
+            Bayes { start: Some(20), ..Bayes::asking(60) },
+        ] {
+            let peak = |s: &[f64]| -((s[0] - 0.3).powi(2) + (s[1] - 0.6).powi(2));
+            let near = asked(how.clone(), 1, &peak)[20..].iter().filter(|loss| **loss > -0.03).count();
+            assert!(near >= 8, "{near} of 40: {}", how.describe());
+        }
     }
 
     /// All at once and before anything is answered, too: each of 12 settings, for 40 objects.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Examination, Row, gradient_search, slopes};
 use crate::core::{Cautions, significant};
 use crate::objective::Loss;
-use crate::space::{Axis, Differentiable, Factor, ProductPart};
+use crate::space::{Axis, Differentiable, Domain, Factor, ProductPart};
 
 /// What is noticed of the model, the data, and how both agree.
 pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
@@ -45,6 +45,21 @@ fn other_labels(plan: &Examination) -> Vec<String> {
         ))
     };
     let mut all: Vec<String> = finite.iter().filter_map(said).collect();
+    // A quarter turn and more, as whole ones are told of.
+    let factors = plan.space.factored().map_or(&[][..], |factored| factored.factors());
+    let angle = factors.iter().find(|factor| factor.name == "angle").map(|factor| &factor.domain);
+    let most = if let Some(Domain::Range { min, max }) = angle { min.abs().max(max.abs()) } else { 0.0 };
+    let asked = plan.levels.iter().copied().fold(0.0, f64::max);
+    let most = if plan.levels.is_empty() || plan.space.unit() != "degrees" { most } else { most.min(asked) };
+    if most >= 90.0
+        && let Some(why) = plan.data.other_labels("turn")
+    {
+        all.push(format!(
+            "{} changes labels of {}, and right answers may count as wrong: {why}",
+            plan.space.describe(),
+            plan.data.name
+        ));
+    }
     all.dedup();
     all
 }

@@ -67,7 +67,10 @@ impl Lessons {
             by_label,
             images: transcript.rows.len(),
             model: transcript.of.model.1,
-            seen: transcript.of.data.likenesses().iter().copied().collect(),
+            seen: {
+                let all = transcript.of.data.likenesses();
+                transcript.rows.iter().filter_map(|row| all.get(row.id as usize).copied()).collect()
+            },
             axes: cube.axes,
             conditions: questions.conditions.clone(),
         })

@@ -145,7 +145,7 @@ impl JudgedDraws {
     /// None yet, of draws of so many labels.
     pub fn of_labels(labels: usize) -> Self {
         // Few labels are asked about more often: of ten images little is to be told.
-        let of_each = 40usize.div_ceil(labels.max(1)).max(10);
+        let of_each = 40usize.div_ceil(labels.max(1)).max(10).min(Self::AT_ALL / labels.max(1)).max(1);
         Self { of_each, labels: vec![], opinions: vec![], own: vec![] }
     }
 
