@@ -63,8 +63,11 @@ const NAME: usize = 24;
 /// What a column says of its rows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Standing {
+    /// A text of its own for each.
     Name,
+    /// A short text that several may share.
     Group,
+    /// Whole numbers that count up.
     Count,
     Other,
 }
@@ -233,6 +236,8 @@ impl Table {
                 order.iter().take_while(|&&column| self.standing(column) == Standing::Group).count()
             }
             Some(Standing::Other) if self.sorted => 0,
+            // One row needs no name.
+            _ if total <= 1 => 0,
             _ => 1,
         };
         let blocks = blocks(&wide, heads, width, most, |at| at > 0 && names[at] == CAUTIONS);
@@ -383,8 +388,6 @@ impl Table {
         !self.columns[column].1.iter().all(plain)
     }
 
-    /// How well a column tells rows apart: a text of its own for each before short texts alone, before whole numbers that count up, and before
-    /// all others.
     fn standing(&self, column: usize) -> Standing {
         let whole = |cell: &Value| if let Value::Int(number) = cell { Some(*number) } else { None };
         if let Some(numbers) = self.columns[column].1.iter().map(whole).collect::<Option<Vec<_>>>() {

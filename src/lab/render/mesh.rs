@@ -247,9 +247,6 @@ impl Mesh {
         for vertex in &self.vertices {
             let numbers = [vertex.position.to_array(), vertex.normal.to_array()].concat();
             numbers.iter().chain(&vertex.texture.to_array()).for_each(|x| bytes.extend(x.to_le_bytes()));
-            if vertex.colour != Vec3::ONE {
-                vertex.colour.to_array().iter().for_each(|x| bytes.extend(x.to_le_bytes()));
-            }
         }
         for triangle in &self.triangles {
             triangle.corners.iter().chain([&triangle.surface]).for_each(|x| bytes.extend(x.to_le_bytes()));
@@ -258,10 +255,6 @@ impl Mesh {
         for surface in &self.surfaces {
             surface.colour.to_array().iter().for_each(|x| bytes.extend(x.to_le_bytes()));
             bytes.push(surface.texture.is_some().into());
-            if surface.of_light || surface.beyond != [TextureBorder::Repeat; 2] {
-                bytes.push(surface.of_light.into());
-                bytes.extend(surface.beyond.map(|beyond| beyond as u8));
-            }
             if let Some(texture) = &surface.texture {
                 // One that several surfaces share goes in once: with its pixels the first time, by its number from then on.
                 if let Some(number) = seen.iter().position(|before| *before == Arc::as_ptr(texture)) {
@@ -274,6 +267,14 @@ impl Mesh {
                 );
                 bytes.extend(texture.pixels.as_flattened());
             }
+        }
+        if self.vertices.iter().any(|vertex| vertex.colour != Vec3::ONE) {
+            let colours = self.vertices.iter().flat_map(|vertex| vertex.colour.to_array());
+            colours.for_each(|x| bytes.extend(x.to_le_bytes()));
+        }
+        if self.surfaces.iter().any(|surface| surface.of_light || surface.beyond != [TextureBorder::Repeat; 2]) {
+            let how = |surface: &Surface| [surface.of_light.into(), surface.beyond[0] as u8, surface.beyond[1] as u8];
+            bytes.extend(self.surfaces.iter().flat_map(how));
         }
         Digest::of(&bytes)
     }

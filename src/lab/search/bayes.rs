@@ -681,8 +681,8 @@ mod tests {
         }
     }
 
-    /// A slope leads to a corner that never fails, and 4% of the square fails elsewhere. Random questions find that for 18 of 20 objects, and slopes alone for 7. And where
-    /// nothing else is larger, a good part of the questions goes on where the slope leads, however many are drawn or asked at once.
+    /// A slope leads to a corner that never fails, and 4% of the square fails elsewhere. Random questions find that for 18 of 20 objects, and what
+    /// goes on where a slope ends for 7. And where nothing else is larger, a good part of the questions goes on where the slope leads, however many are drawn or asked at once.
     #[test]
     fn what_lies_off_the_slope_is_found() {
         let slope = |s: &[f64]| -0.05 - 0.5 * (s[0] + s[1]);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Examination, Row, gradient_search, slopes};
 use crate::core::{Cautions, significant};
 use crate::objective::Loss;
-use crate::space::{Axis, Differentiable, Domain, Factor, ProductPart};
+use crate::space::{Axis, Differentiable, Domain, Factor};
 
 /// What is noticed of the model, the data, and how both agree.
 pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
@@ -35,33 +35,23 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
 
 /// What of the space is known to change what the images show.
 fn other_labels(plan: &Examination) -> Vec<String> {
-    let finite = plan.space.finite().map_or(vec![], |finite| finite.parts());
-    let said = |part: &ProductPart| {
-        let why = plan.data.other_labels(part.name())?;
-        Some(format!(
-            "{} changes labels of {}, and right answers may count as wrong: {why}",
-            part.describe(),
-            plan.data.name
-        ))
-    };
-    let mut all: Vec<String> = finite.iter().filter_map(said).collect();
-    // A quarter turn and more, as whole ones are told of.
+    /// Degrees from which a turn is one as `turn()` makes.
+    const TURNED: f64 = 90.0;
+    let parts = plan.space.finite().map_or(vec![], |finite| finite.parts());
+    let mut changes: Vec<(&str, String)> = parts.iter().map(|part| (part.name(), part.describe())).collect();
     let factors = plan.space.factored().map_or(&[][..], |factored| factored.factors());
     let angle = factors.iter().find(|factor| factor.name == "angle").map(|factor| &factor.domain);
     let most = if let Some(Domain::Range { min, max }) = angle { min.abs().max(max.abs()) } else { 0.0 };
     let asked = plan.levels.iter().copied().fold(0.0, f64::max);
-    let most = if plan.levels.is_empty() || plan.space.unit() != "degrees" { most } else { most.min(asked) };
-    if most >= 90.0
-        && let Some(why) = plan.data.other_labels("turn")
-    {
-        all.push(format!(
-            "{} changes labels of {}, and right answers may count as wrong: {why}",
-            plan.space.describe(),
-            plan.data.name
-        ));
+    let by_level = !plan.levels.is_empty() && plan.space.unit() == "degrees";
+    if (if by_level { most.min(asked) } else { most }) >= TURNED {
+        changes.push(("turn", plan.space.describe()));
     }
-    all.dedup();
-    all
+    let said = |(change, how): (&str, String)| {
+        let why = plan.data.other_labels(change)?;
+        Some(format!("{how} changes labels of {}, and right answers may count as wrong: {why}", plan.data.name))
+    };
+    changes.into_iter().filter_map(said).collect()
 }
 
 /// Whether what fails does so by no more than rounding, as where a search ends on the boundary between two classes.

@@ -1,16 +1,19 @@
 //! glTF 2.0, as text and in binary (Khronos Group, glTF 2.0 Specification, ISO/IEC 12113). The crate of that name tells the types of numbers
 //! apart only where it is built without optimisation, so that a wrong one would be read as something else.
 
-use std::cell::{OnceCell, RefCell};
+mod accessor;
+mod skeleton;
+
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use base64::Engine;
 use glam::{DVec3, Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
 use serde_json::Value;
 
+use self::skeleton::{Skeletons, Skin};
 use super::mesh::{Surface, Texture, TextureBorder, as_seen};
 use super::parts::{MOST, Parts, Piece, whole};
 use super::texture::Textures;
@@ -45,8 +48,8 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
     budget.json(text)?;
     let root: Value =
         serde_json::from_slice(text).map_err(|e| Error::file(file, format!("its JSON is damaged: {e}")))?;
-    let (buffers, surfaces, frames, parents, skins) = Default::default();
-    let mut gltf = Gltf { file, root: &root, blob, budget: &budget, buffers, surfaces, frames, parents, skins };
+    let (buffers, surfaces, skeletons) = Default::default();
+    let mut gltf = Gltf { file, root: &root, blob, budget: &budget, buffers, surfaces, skeletons };
     // What lies beside it counts as its own.
     let named = root["buffers"].as_array().into_iter().flatten().flat_map(|buffer| buffer["uri"].as_str());
     let mut size = bytes.len() as u64;
@@ -91,15 +94,6 @@ fn split<'a>(file: &Path, bytes: &'a [u8]) -> Result<(&'a [u8], Option<&'a [u8]>
     Ok((text.ok_or_else(|| bad("it has no JSON"))?, blob))
 }
 
-/// A buffer, from where to where in it, and the bytes from one item to the next where that is said.
-type BufferPart = (Arc<Vec<u8>>, usize, usize, Option<usize>);
-
-/// Where each joint of a skeleton takes what hangs on it, and how far off the frames are that this goes through.
-struct Skin {
-    joints: Vec<Mat4>,
-    far: f32,
-}
-
 struct Gltf<'a> {
     file: &'a Path,
     root: &'a Value,
@@ -109,10 +103,7 @@ struct Gltf<'a> {
     buffers: RefCell<HashMap<u64, Arc<Vec<u8>>>>,
     /// By material, the number in `Parts`.
     surfaces: RefCell<HashMap<Option<u64>, u32>>,
-    /// From a node's own frame to the file's, of those that a skeleton asked for; the node that each hangs on; and skeletons that were asked for.
-    frames: RefCell<HashMap<u64, Mat4>>,
-    parents: OnceCell<HashMap<u64, u64>>,
-    skins: RefCell<HashMap<u64, Rc<Skin>>>,
+    skeletons: Skeletons,
 }
 
 impl<'a> Gltf<'a> {
@@ -231,120 +222,6 @@ impl<'a> Gltf<'a> {
             true => Ok(Mat4::from_scale_rotation_translation(scale, rotation, translation)),
             false => Err(self.bad("a `rotation` of length 0")),
         }
-    }
-
-    /// From a node's own frame to the file's.
-    fn frame_of(&self, node: u64) -> Result<Mat4> {
-        let none = vec![];
-        let nodes = self.root["nodes"].as_array().unwrap_or(&none);
-        if self.parents.get().is_none() {
-            let mut parents = HashMap::new();
-            for (parent, node) in nodes.iter().enumerate() {
-                for child in self.places(node, "children")? {
-                    self.budget.step()?;
-                    parents.entry(child).or_insert(parent as u64);
-                }
-            }
-            let _ = self.parents.set(parents);
-        }
-        let parents = self.parents.get().expect("they were just found");
-        let mut frames = self.frames.borrow_mut();
-        let (mut above, mut at) = (vec![], Some(node));
-        while let Some(node) = at.filter(|node| !frames.contains_key(node)) {
-            self.budget.step()?;
-            if above.len() > nodes.len() {
-                return Err(self.bad(format!("node {node} hangs in itself")));
-            }
-            above.push(node);
-            at = parents.get(&node).copied();
-        }
-        let mut frame = at.map_or(Mat4::IDENTITY, |node| frames[&node]);
-        for node in above.into_iter().rev() {
-            frame *= self.frame(self.item("nodes", node)?)?;
-            frames.insert(node, frame);
-        }
-        Ok(frame)
-    }
-
-    /// A skeleton as its nodes stand in the file.
-    fn skin(&self, number: u64) -> Result<Rc<Skin>> {
-        if let Some(known) = self.skins.borrow().get(&number) {
-            return Ok(known.clone());
-        }
-        let skin = self.item("skins", number)?;
-        let joints = self.places(skin, "joints")?;
-        self.budget.items::<[Mat4; 2]>(joints.len(), "its joints")?;
-        let back: Vec<Mat4> = match skin.get("inverseBindMatrices") {
-            None => vec![Mat4::IDENTITY; joints.len()],
-            Some(number) => {
-                let (numbers, _) = self.numbers(number, "inverseBindMatrices", &["MAT4"])?;
-                let matrix = |own: &[f64; 16]| Mat4::from_cols_array(&own.map(|x| x as f32));
-                numbers.as_chunks::<16>().0.iter().take(joints.len()).map(matrix).collect()
-            }
-        };
-        if back.len() < joints.len() {
-            return Err(self.bad(format!("{} `inverseBindMatrices` for {} joints", back.len(), joints.len())));
-        }
-        if back.iter().any(|back| !back.is_finite()) {
-            return Err(self.bad("`inverseBindMatrices` that are not finite"));
-        }
-        let mut far = 0f32;
-        let mut placed = Vec::with_capacity(joints.len());
-        for (&joint, back) in joints.iter().zip(&back) {
-            let frame = self.frame_of(joint)?;
-            for frame in [&frame, back] {
-                far = far.max(frame.w_axis.truncate().abs().max_element());
-            }
-            placed.push(frame * *back);
-        }
-        let skin = Rc::new(Skin { joints: placed, far });
-        self.skins.borrow_mut().insert(number, skin.clone());
-        Ok(skin)
-    }
-
-    /// What takes each vertex of a primitive to its place: what its joints say, each by its weight.
-    fn placed_by(&self, attributes: &Value, skin: &Skin, count: usize, parts: &mut Parts) -> Result<Vec<Mat4>> {
-        let given = |name: &str| {
-            let number = attributes.get(name).ok_or_else(|| self.bad(format!("a skeleton without `{name}`")))?;
-            self.vectors(number, name)
-        };
-        let (joints, weights) = (given("JOINTS_0")?, given("WEIGHTS_0")?);
-        if joints.len() != count || weights.len() != count {
-            return Err(self.bad(format!(
-                "{} joints and {} weights for {count} vertices",
-                joints.len(),
-                weights.len()
-            )));
-        }
-        if attributes.get("JOINTS_1").is_some() {
-            parts.remark("of the joints of its skeleton four are kept for each vertex");
-        }
-        self.budget.items::<Mat4>(count, "its vertices")?;
-        let mut loose = false;
-        let mut of = |(joints, weights): (&Vec4, &Vec4)| {
-            self.budget.step()?;
-            let mut sum = Mat4::ZERO;
-            for (joint, weight) in joints.to_array().into_iter().zip(weights.to_array()) {
-                if weight != 0.0 {
-                    let joint = skin.joints.get(joint as usize);
-                    sum += *joint.ok_or_else(|| self.bad("a vertex hangs on a joint that is not there"))? * weight;
-                }
-            }
-            let all = weights.element_sum();
-            if all == 0.0 {
-                loose = true;
-                return Ok(Mat4::IDENTITY);
-            }
-            match sum * all.recip() {
-                placed if all > 0.0 && placed.is_finite() => Ok(placed),
-                _ => Err(self.bad(format!("a vertex whose joints have the weights {weights}"))),
-            }
-        };
-        let placed = joints.iter().zip(&weights).map(&mut of).collect();
-        if loose {
-            parts.remark("vertices that hang on no joint of its skeleton stand where its file has them");
-        }
-        placed
     }
 
     fn mesh(
@@ -566,179 +443,6 @@ impl<'a> Gltf<'a> {
                 .bad(format!("it asks for {uri:?}, which lies outside of its folder"))
                 .hint("put what belongs to it into its folder, or save it as one .glb file")),
         }
-    }
-
-    fn buffer(&self, number: u64) -> Result<Arc<Vec<u8>>> {
-        if let Some(known) = self.buffers.borrow().get(&number) {
-            return Ok(known.clone());
-        }
-        let buffer = self.item("buffers", number)?;
-        let length = self.whole(buffer, "byteLength", None)?;
-        let bytes = match buffer["uri"].as_str() {
-            Some(uri) if uri.starts_with("data:") => self.inline(uri)?,
-            Some(uri) => {
-                let path = self.beside(uri)?;
-                let size = std::fs::metadata(&path).map_err(|e| Error::file(&path, e))?;
-                match size.is_file() && size.len() <= 256 << 20 {
-                    true => std::fs::read(&path).map_err(|e| Error::file(&path, e))?,
-                    false => return Err(Error::file(&path, "no file, or larger than 256 MiB")),
-                }
-            }
-            None => {
-                let blob = self.blob.filter(|_| number == 0);
-                let blob = blob.ok_or_else(|| self.bad(format!("buffer {number} is not there")))?;
-                self.budget.take(blob.len() as u64, "its buffer")?;
-                blob.to_vec()
-            }
-        };
-        if (bytes.len() as u64) < length {
-            let what = format!("buffer {number} has {} bytes of the {length} that it says", bytes.len());
-            return Err(self.bad(what).hint("the file is cut off or damaged"));
-        }
-        let bytes = Arc::new(bytes);
-        self.buffers.borrow_mut().insert(number, bytes.clone());
-        Ok(bytes)
-    }
-
-    /// A part of a buffer: from where to where, and the bytes from one item to the next, where that is said.
-    fn view(&self, number: u64) -> Result<BufferPart> {
-        let view = self.item("bufferViews", number)?;
-        let buffer = self.buffer(self.whole(view, "buffer", None)?)?;
-        let from = self.whole(view, "byteOffset", Some(0))?;
-        let length = self.whole(view, "byteLength", None)?;
-        let to = from.checked_add(length).filter(|&to| to <= buffer.len() as u64);
-        let to = to.ok_or_else(|| self.bad(format!("`bufferViews` {number} leaves its buffer")))?;
-        let stride = match view.get("byteStride") {
-            Some(_) => Some(self.whole(view, "byteStride", None)? as usize),
-            None => None,
-        };
-        Ok((buffer, from as usize, to as usize, stride))
-    }
-
-    fn vectors(&self, number: &Value, name: &str) -> Result<Vec<Vec4>> {
-        let types: &[&str] = match name {
-            "POSITION" | "NORMAL" => &["VEC3"],
-            "COLOR_0" => &["VEC3", "VEC4"],
-            "JOINTS_0" | "WEIGHTS_0" => &["VEC4"],
-            _ => &["VEC2"],
-        };
-        // What says nothing of how far one can see through is opaque.
-        let rest = if name == "COLOR_0" { 1.0 } else { 0.0 };
-        let (numbers, width) = self.numbers(number, name, types)?;
-        self.budget.items::<Vec4>(numbers.len() / width, "its vertices")?;
-        let vector = |own: &[f64]| Vec4::from([0, 1, 2, 3].map(|i| own.get(i).map_or(rest, |&x| x as f32)));
-        Ok(numbers.chunks_exact(width).map(vector).collect())
-    }
-
-    /// All numbers of an accessor, and how many belong together.
-    fn numbers(&self, number: &Value, name: &str, types: &[&str]) -> Result<(Vec<f64>, usize)> {
-        let number = number.as_u64().ok_or_else(|| self.bad(format!("`{name}` must be the number of an accessor")))?;
-        let accessor = self.item("accessors", number)?;
-        let kind = accessor["type"].as_str().unwrap_or("");
-        if !types.contains(&kind) {
-            return Err(self.bad(format!("`{name}` is of type {kind:?}, not {}", types.join(" or "))));
-        }
-        let width = match kind {
-            "VEC2" => 2,
-            "VEC3" => 3,
-            "VEC4" => 4,
-            "MAT4" => 16,
-            _ => 1,
-        };
-        let component = self.whole(accessor, "componentType", None)?;
-        let count = self.whole(accessor, "count", None)?;
-        let total = count.saturating_mul(width as u64);
-        self.budget.take(total.saturating_mul(size_of::<f64>() as u64), "its numbers")?;
-        if name == "indices" && !matches!(component, 5121 | 5123 | 5125) {
-            return Err(self.bad("`indices` must be whole numbers without a sign"));
-        }
-        if name == "JOINTS_0" && (!matches!(component, 5121 | 5123) || accessor["normalized"].as_bool() == Some(true)) {
-            return Err(self.bad("`JOINTS_0` must be whole numbers without a sign"));
-        }
-        let sparse = accessor.get("sparse");
-        let mut numbers = match accessor.get("bufferView") {
-            Some(_) => {
-                let (view, offset) =
-                    (self.whole(accessor, "bufferView", None)?, self.whole(accessor, "byteOffset", Some(0))?);
-                self.items(view, offset, count, width, component)?
-            }
-            None if sparse.is_none() => {
-                return Err(self
-                    .bad(format!("`{name}` has no numbers"))
-                    .hint("compressed meshes (Draco, meshopt) can't be read: save it uncompressed"));
-            }
-            None => vec![0.0; total as usize],
-        };
-        if let Some(sparse) = sparse {
-            let changed = self.whole(sparse, "count", None)?;
-            self.budget.take(changed.saturating_mul(8 * (width as u64 + 1)), "its numbers")?;
-            let (at, values) = (&sparse["indices"], &sparse["values"]);
-            if !matches!(self.whole(at, "componentType", None)?, 5121 | 5123 | 5125) {
-                return Err(self.bad(format!("`{name}`: sparse `indices` must be whole numbers without a sign")));
-            }
-            let places = self.items(
-                self.whole(at, "bufferView", None)?,
-                self.whole(at, "byteOffset", Some(0))?,
-                changed,
-                1,
-                self.whole(at, "componentType", None)?,
-            )?;
-            let (view, offset) = (self.whole(values, "bufferView", None)?, self.whole(values, "byteOffset", Some(0))?);
-            let values = self.items(view, offset, changed, width, component)?;
-            for (place, own) in places.iter().zip(values.chunks_exact(width)) {
-                let from = *place as usize * width;
-                let goal = numbers.get_mut(from..from.saturating_add(width));
-                goal.ok_or_else(|| self.bad(format!("`{name}`: a sparse value for item {place} of {count}")))?
-                    .copy_from_slice(own);
-            }
-        }
-        if accessor["normalized"].as_bool() == Some(true) {
-            let most = match component {
-                5120 => 127.0,
-                5121 => 255.0,
-                5122 => 32767.0,
-                5123 => 65535.0,
-                _ => 1.0,
-            };
-            numbers.iter_mut().for_each(|x| *x = (*x / most).max(-1.0));
-        }
-        Ok((numbers, width))
-    }
-
-    fn items(&self, view: u64, offset: u64, count: u64, width: usize, component: u64) -> Result<Vec<f64>> {
-        let size = match component {
-            5120 | 5121 => 1,
-            5122 | 5123 => 2,
-            5125 | 5126 => 4,
-            other => return Err(self.bad(format!("no type of numbers: {other}"))),
-        };
-        let (buffer, from, to, stride) = self.view(view)?;
-        let own = size * width;
-        let stride = stride.unwrap_or(own);
-        let view = &buffer[from..to];
-        let needed = count.saturating_sub(1).checked_mul(stride as u64).and_then(|n| n.checked_add(own as u64));
-        let end = needed.and_then(|needed| needed.checked_add(offset)).filter(|&end| end <= view.len() as u64);
-        if end.is_none() || stride < own || count == 0 {
-            let what = format!("it asks for {count} items at byte {offset} of {}, each {stride} bytes on", view.len());
-            return Err(self.bad(what).hint("the file is cut off or damaged"));
-        }
-        let mut numbers = Vec::with_capacity(count as usize * width);
-        for item in 0..count as usize {
-            self.budget.step()?;
-            let at = offset as usize + item * stride;
-            for bytes in view[at..at + own].chunks_exact(size) {
-                numbers.push(match (component, bytes) {
-                    (5120, &[a]) => f64::from(a as i8),
-                    (5121, &[a]) => f64::from(a),
-                    (5122, &[a, b]) => f64::from(i16::from_le_bytes([a, b])),
-                    (5123, &[a, b]) => f64::from(u16::from_le_bytes([a, b])),
-                    (5125, &[a, b, c, d]) => f64::from(u32::from_le_bytes([a, b, c, d])),
-                    (_, &[a, b, c, d]) => f64::from(f32::from_le_bytes([a, b, c, d])),
-                    _ => 0.0,
-                });
-            }
-        }
-        Ok(numbers)
     }
 }
 
