@@ -159,7 +159,7 @@ const REFINED: f64 = 0.001;
 /// A climb has come to its end where so many questions together found nothing that is larger by this share of how far the largest is above the
 /// middle.
 const ENDED: usize = 6;
-const MUCH: f64 = 0.02;
+pub(super) const MUCH: f64 = 0.02;
 /// A share of noise from which the worst is asked again: once to see whether answers differ, and at the end so often, at most a tenth of all.
 const NOISY: f64 = 0.02;
 const AGAIN: usize = 10;
