@@ -304,7 +304,15 @@ fn numbers_of_images_are_said_as_far_as_they_are_known() {
     let said = [0, 9, 99, 100, 104, 105, 1_234, 12_345, 995_000, 1_250_000, 44_999_999].map(about);
     let wanted = ["0", "9", "99", "100", "100", "110", "1,200", "12,000", "1,000,000", "1,300,000", "45,000,000"];
     assert_eq!(said, wanted);
-    let of = |gap, needed, least| Power { gap, needed, least, positive: 3, largest: 0.1, against_largest: 0.9 };
+    let of = |gap, needed, least| Power {
+        gap,
+        needed,
+        least,
+        positive: 3,
+        largest: 0.1,
+        against_largest: 0.9,
+        simulated: None,
+    };
     let sentence = |gap, needed| of(gap, needed, -1.0).sentence(500);
     assert_eq!(
         of(None, [None, Some(70), Some(30)], 0.0035).sentence(500),

@@ -175,7 +175,7 @@ fn choices_and_what_never_matters_are_told() {
     assert_eq!(close, "true");
     assert_eq!(told(&script("s.unmoved")), "[dust]");
     let said = told(&script("s"));
-    assert!(said.starts_with("of the variance of the loss: ground 0.9 [0.8"), "{said}");
+    assert!(said.starts_with("of the variance of the loss at 3072 base points: ground 0.9 [0.8"), "{said}");
     assert!(said.contains("dust never changed a loss in 3072 turns"), "{said}");
     // Each image has its own points, and the same ones every time.
     assert_eq!(

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use rayon::prelude::*;
 
+use super::memory::likeness_of;
 use super::picture;
 use crate::core::below_home;
 use crate::core::files::{read, write_whole};
@@ -22,10 +23,14 @@ const BLOCK: usize = 256;
 /// A file that was changed this shortly before may be changed once more within one tick of its clock.
 const UNSETTLED: Duration = Duration::from_secs(2);
 
-const MAGIC: &[u8; 16] = b"viva contents 3\n";
+const MAGIC: &[u8; 16] = b"viva contents 4\n";
 
-/// Device and inode; size, time of modification and of change in nanoseconds; seconds since 1970 when it was read; 1 for what is to be turned, and 2 for what is see-through.
-const WORDS: usize = 7;
+/// Device and inode; size, time of modification and of change in nanoseconds; seconds since 1970 when it was read; 1 for what is to be turned, 2 for what is see-through, and
+/// 4 for colours of another profile; the number of its pixels.
+const WORDS: usize = 8;
+
+/// Pictures of no more pixels are decoded, and compared by what they show: of larger ones that takes long, and they are compared by their files.
+const SMALL: u32 = 128 * 128;
 const ENTRY: usize = WORDS * 8 + 32;
 
 /// No list of them has more bytes.
@@ -39,26 +44,37 @@ pub(super) struct PictureContents {
     pub turned: bool,
     /// Whether anything of it is see-through.
     pub see_through: bool,
+    /// Whether its numbers stand for other colours than those of sRGB.
+    pub foreign_colours: bool,
+    /// A number that pictures have in common which are alike.
+    pub likeness: u64,
 }
 
 impl PictureContents {
     /// Of a picture that nothing is missing of; `path` is where an error says that it lies.
     pub fn of(path: &Path, bytes: &[u8]) -> Result<Self> {
         let format = picture::check_whole(path, bytes)?;
+        let digest = Digest::of(bytes);
+        let small = picture::dimensions(path, bytes).is_ok_and(|(width, height)| width.saturating_mul(height) <= SMALL);
+        let decoded = small.then(|| picture::decode(path, bytes).ok()).flatten();
+        let likeness = decoded.map(|decoded| {
+            let pixels = decoded.into_rgb8();
+            let pixels = pixels.as_raw().as_chunks::<3>().0;
+            let planes: Vec<u8> = (0..3).flat_map(|channel| pixels.iter().map(move |pixel| pixel[channel])).collect();
+            likeness_of(&planes, 3)
+        });
         Ok(Self {
-            digest: Digest::of(bytes),
+            digest,
+            likeness: likeness.unwrap_or(digest.as_u64()),
+            foreign_colours: picture::has_foreign_colours(format, bytes),
             turned: picture::is_to_be_turned(format, bytes),
             see_through: picture::is_see_through(path, format, bytes),
         })
     }
 
-    /// Both truths as a number that a list keeps.
+    /// All truths as a number that a list keeps.
     fn truths(&self) -> u64 {
-        u64::from(self.turned) | u64::from(self.see_through) << 1
-    }
-
-    pub fn likeness(&self) -> u64 {
-        self.digest.as_u64()
+        u64::from(self.turned) | u64::from(self.see_through) << 1 | u64::from(self.foreign_colours) << 2
     }
 }
 
@@ -162,7 +178,9 @@ fn seen(_found: &std::fs::Metadata) -> Option<FileStamp> {
 fn bytes_of(list: &List) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     for (inode, entry) in list {
-        for word in inode.iter().chain(&entry.state).chain([&entry.read, &entry.contents.truths()]) {
+        for word in
+            inode.iter().chain(&entry.state).chain([&entry.read, &entry.contents.truths(), &entry.contents.likeness])
+        {
             bytes.extend(word.to_le_bytes());
         }
         bytes.extend(entry.contents.digest.0);
@@ -183,9 +201,15 @@ fn parse(bytes: &[u8]) -> Option<List> {
         for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
             *word = u64::from_le_bytes(bytes.try_into().ok()?);
         }
-        let [device, inode, size, modified, changed, read, truths] = words;
+        let [device, inode, size, modified, changed, read, truths, likeness] = words;
         let digest = Digest(bytes[WORDS * 8..].try_into().ok()?);
-        let contents = PictureContents { digest, turned: truths & 1 != 0, see_through: truths & 2 != 0 };
+        let contents = PictureContents {
+            digest,
+            turned: truths & 1 != 0,
+            see_through: truths & 2 != 0,
+            foreign_colours: truths & 4 != 0,
+            likeness,
+        };
         Some(([device, inode], ReadFile { state: [size, modified, changed], read, contents }))
     };
     entries.chunks_exact(ENTRY).map(entry).collect()
@@ -197,8 +221,13 @@ mod tests {
 
     #[test]
     fn a_list_is_read_back_whole_or_not_at_all() {
-        let contents =
-            |n: u64| PictureContents { digest: Digest::of(&[n as u8]), turned: n % 2 == 1, see_through: n > 2 };
+        let contents = |n: u64| PictureContents {
+            digest: Digest::of(&[n as u8]),
+            turned: n % 2 == 1,
+            see_through: n > 2,
+            foreign_colours: n == 2,
+            likeness: 7 * n,
+        };
         let known = |n: u64| ReadFile { state: [n, n + 1, n + 2], read: n + 3, contents: contents(n) };
         let list: List = (0..5).map(|n| ([7, n], known(n))).collect();
         let bytes = bytes_of(&list);

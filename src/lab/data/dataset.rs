@@ -331,14 +331,26 @@ impl Dataset {
     /// What is to be said beside every result of these images.
     pub fn noticed(&self) -> Cautions {
         let views = [self.views_of_few(), self.overlapping()];
-        let noticed =
-            [self.incomplete(), self.copied()].into_iter().chain(views).chain([self.lying(), self.see_through()]);
+        let noticed = [self.incomplete(), self.copied()].into_iter().chain(views).chain([
+            self.lying(),
+            self.see_through(),
+            self.foreign_colours(),
+        ]);
         noticed.flatten().chain(self.departures()).chain(self.told()).collect()
     }
 
     /// The same data, with more to be said beside every result of it.
     pub fn with_noticed(self, noticed: Vec<String>) -> Self {
         Self { told: self.told.iter().cloned().chain(noticed).collect(), ..self }
+    }
+
+    /// The same data, of images that were kept by how a model answers: `why`.
+    pub fn chosen(self, why: &str) -> Self {
+        let told = format!(
+            "images of {} were kept because {why}: accuracy, calibration and comparisons of models on them are not those of images that nobody chose",
+            self.name
+        );
+        self.with_noticed(vec![told])
     }
 
     /// Notes labels that may be numbered from 1: the numbers 1 to K, all of them, of classes without names.
@@ -422,6 +434,10 @@ impl Dataset {
         self.source.is_see_through(self.rows[row] as usize)
     }
 
+    pub(super) fn has_foreign_colours(&self, row: usize) -> bool {
+        self.source.has_foreign_colours(self.rows[row] as usize)
+    }
+
     /// The object from a file that the image in this row shows, where it shows one, whatever is made of its pixels as it is read.
     pub(super) fn object_from_file(&self, row: usize) -> Option<Arc<Mesh>> {
         self.source.object_from_file(self.rows[row] as usize)
@@ -446,6 +462,18 @@ impl Dataset {
         (count > 0).then(|| {
             format!(
                 "{count} of the {} pictures of {} are see-through in parts (alpha), and colours that are hidden there are read as if they were not",
+                self.len(),
+                self.name
+            )
+        })
+    }
+
+    fn foreign_colours(&self) -> Option<String> {
+        let count = (0..self.len()).filter(|&row| self.has_foreign_colours(row)).count();
+        (count > 0).then(|| {
+            format!(
+                "{count} of the {} pictures of {} have a colour profile that is not sRGB, and their numbers are read as if they had none: people see other \
+                 colours",
                 self.len(),
                 self.name
             )

@@ -68,6 +68,10 @@ impl Source for Joined {
         self.find(index).is_some_and(|(part, row)| self.parts[part].is_see_through(row))
     }
 
+    fn has_foreign_colours(&self, index: usize) -> bool {
+        self.find(index).is_some_and(|(part, row)| self.parts[part].has_foreign_colours(row))
+    }
+
     fn object_from_file(&self, index: usize) -> Option<Arc<Mesh>> {
         self.find(index).and_then(|(part, row)| self.parts[part].object_from_file(row))
     }

@@ -98,13 +98,17 @@ impl Source for Memory {
     }
 
     fn likeness(&self, index: usize) -> Option<u64> {
+        let [channels, ..] = self.stored;
         let each = self.stored.iter().product::<usize>();
         let image = index * each..(index + 1) * each;
-        let digest = match &self.pixels {
-            StoredPixels::Bytes(bytes) => Digest::of(&bytes[image]),
-            StoredPixels::Floats(floats) => Digest::of(floats.as_chunks::<4>().0[image].as_flattened()),
-        };
-        Some(digest.as_u64())
+        Some(match &self.pixels {
+            StoredPixels::Bytes(bytes) => likeness_of(&bytes[image], channels),
+            StoredPixels::Floats(floats) => {
+                let floats = floats.as_chunks::<4>().0[image].as_flattened();
+                let bytes = floats_of(floats).map(byte_of).collect::<Option<Vec<u8>>>();
+                bytes.map_or_else(|| Digest::of(floats).as_u64(), |bytes| likeness_of(&bytes, channels))
+            }
+        })
     }
 
     fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
@@ -122,6 +126,20 @@ impl Source for Memory {
 
 pub(super) fn byte_to_float(byte: u8) -> f32 {
     byte as f32 / 255.0
+}
+
+/// The byte that a float stands for, whichever way it was divided by 255.
+fn byte_of(float: f32) -> Option<u8> {
+    const ROUNDING: f32 = 1e-4;
+    let byte = (255.0 * float).round();
+    ((0.0..=255.0).contains(&byte) && (255.0 * float - byte).abs() <= ROUNDING).then_some(byte as u8)
+}
+
+/// A number that pictures of the same bytes have in common, however they are stored: planes that are all the same are one of grey.
+pub(super) fn likeness_of(planes: &[u8], channels: usize) -> u64 {
+    let plane = planes.len() / channels.max(1);
+    let grey = plane > 0 && planes.chunks(plane).all(|other| other == &planes[..plane]);
+    Digest::of(if grey { &planes[..plane] } else { planes }).as_u64()
 }
 
 /// Floats out of four bytes each, the lowest first.

@@ -83,6 +83,29 @@ pub(super) fn is_see_through(path: &Path, format: ImageFormat, bytes: &[u8]) -> 
     may_be && decode(path, bytes).is_ok_and(|picture| picture.to_rgba8().pixels().any(|pixel| pixel.0[3] < u8::MAX))
 }
 
+/// Whether the numbers of a picture of three colours are not those of sRGB, as its profile says (ICC.1:2022, 7.2 and 10.31): what its primaries
+/// are, up to rounding, whatever its name.
+pub(super) fn has_foreign_colours(format: ImageFormat, bytes: &[u8]) -> bool {
+    /// Of sRGB's primaries under D50.
+    const PRIMARIES: [(&[u8; 4], [f64; 3]); 3] =
+        [(b"rXYZ", [0.4361, 0.2225, 0.0139]), (b"gXYZ", [0.3851, 0.7169, 0.0971]), (b"bXYZ", [0.1431, 0.0606, 0.7141])];
+    const ROUNDING: f64 = 0.02;
+    let header = ImageReader::with_format(Cursor::new(bytes), format).into_decoder();
+    let Some(profile) = header.ok().and_then(|mut decoder| decoder.icc_profile().ok()?) else { return false };
+    let word = |at: usize| Some(u32::from_be_bytes(profile.get(at..at + 4)?.try_into().ok()?));
+    if profile.get(16..20) != Some(b"RGB ".as_slice()) {
+        return false;
+    }
+    let same = |name: &[u8; 4], wanted: &[f64; 3]| {
+        let tags = word(128)?.min(1000) as usize;
+        let tag = (0..tags).map(|k| 132 + 12 * k).find(|&at| profile.get(at..at + 4) == Some(name))?;
+        let value = word(tag + 4)? as usize + 8;
+        let near = |k: usize| Some((f64::from(word(value + 4 * k)? as i32) / 65536.0 - wanted[k]).abs() <= ROUNDING);
+        Some(near(0)? && near(1)? && near(2)?)
+    };
+    !PRIMARIES.iter().all(|(name, wanted)| same(name, wanted).unwrap_or(false))
+}
+
 /// What can be read of a picture's EXIF, whatever stands broken beside.
 fn exif_of(format: ImageFormat, bytes: &[u8]) -> Option<exif::Exif> {
     let mut reader = exif::Reader::new();

@@ -151,11 +151,15 @@ impl<F: PictureFiles> Source for Pictures<F> {
     }
 
     fn likeness(&self, index: usize) -> Option<u64> {
-        Some(self.contents[index].likeness())
+        Some(self.contents[index].likeness)
     }
 
     fn is_see_through(&self, index: usize) -> bool {
         self.contents[index].see_through
+    }
+
+    fn has_foreign_colours(&self, index: usize) -> bool {
+        self.contents[index].foreign_colours
     }
 
     fn is_to_be_turned(&self, index: usize) -> bool {

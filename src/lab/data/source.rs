@@ -50,6 +50,11 @@ pub trait Source: Send + Sync {
         false
     }
 
+    /// Whether the numbers of image `index` stand for other colours than those of sRGB, as which they are read.
+    fn has_foreign_colours(&self, _index: usize) -> bool {
+        false
+    }
+
     /// Of a view of an object, the number that equal objects have in common.
     fn likeness_of_object(&self, _index: usize) -> Option<u64> {
         None

@@ -3,6 +3,7 @@
 use super::one_each::{check_no_levels, check_one_each};
 use super::population::left_out;
 use super::subject::{Subject, named, subject};
+use super::verdict::percent;
 use crate::core::{Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, number, significant};
 use crate::maths::variance_shares::{VarianceShare, VarianceShares, indices};
 use crate::objective::Loss;
@@ -25,6 +26,9 @@ const FEWEST: usize = 16;
 
 /// From so many objects on, intervals over them hold an index as often as they say.
 const SETTLED: usize = 20;
+
+/// Where nearly all variance is of fewer base points than this, and than one in five, an interval holds an index less often than it says.
+const CONCENTRATED: f64 = 10.0;
 
 /// What changed a loss less often is known from too few turns for an interval to hold.
 const SELDOM: usize = 10;
@@ -78,6 +82,13 @@ pub fn sensitivity(transcript: &Transcript) -> Result<Sensitivity> {
         cautions.add(format!(
             "factors that changed the loss in fewer than {SELDOM} of {stars} turns have intervals that may be too narrow: {}",
             seldom.join(", ")
+        ));
+    }
+    if indices.effective < CONCENTRATED.min(stars as f64 / 5.0) {
+        cautions.add(format!(
+            "the variance is mostly of some {:.0} of {stars} base points, whose losses lie far from all others: others may share it out otherwise, and \
+             intervals are too narrow",
+            indices.effective.ceil()
         ));
     }
     Ok(Sensitivity {
@@ -175,7 +186,7 @@ impl Object for Sensitivity {
             0 => String::new(),
             rest => format!("; {rest} others less"),
         };
-        format!("of the variance of the loss: {said}{rest}{}", self.cautions.ending())
+        format!("of the variance of the loss at {} base points: {said}{rest}{}", self.stars, self.cautions.ending())
     }
 
     fn details(&self, width: usize) -> String {
@@ -189,6 +200,11 @@ impl Object for Sensitivity {
             ),
             format!("{model} on {data}: {search} over {space}, {objective}"),
             format!("losses: {}; {} base points, {} objects", self.loss, self.stars, self.objects),
+            // Rule of three, of two numbers of each factor a star.
+            format!(
+                "what only shows in less than {} of the space may never have been asked",
+                percent((150.0 / self.stars as f64).ceil() / 100.0)
+            ),
         ];
         let unmoved: Vec<&str> = self.unmoved().map(String::as_str).collect();
         if !unmoved.is_empty() {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::population::left_out;
 use crate::core::{Error, Object, Result, number};
 use crate::maths::means::skewed;
+use crate::maths::shares::few_groups;
 use crate::maths::survival::{Between, ProductLimit, Size, paired_difference};
 use crate::search::{Row, Transcript};
 
@@ -167,6 +168,7 @@ pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) 
     let counted: Vec<f64> = sizes.iter().map(|size| size.at.min(until)).collect();
     // Sizes that end with the search say so already.
     cautions.extend(skewed(&counted, "sizes").filter(|_| !fooled.is_empty()));
+    cautions.extend(few_groups(sizes.len(), "images"));
     let mean = limit.restricted_mean(until, delta);
     // Where all failed and nothing was asked, it is the mean itself, which other images may bring above the largest size here.
     let most = if asked.is_none() && limit.is_complete() { f64::INFINITY } else { until };

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use crate::core::{Value, significant};
+use crate::core::{Value, random, significant};
 use crate::maths::power::{ENOUGH, Law, Planned};
+use crate::maths::simulated_power::SimulatedTest;
 
 pub(super) fn fields<const N: usize>(entries: [(&str, Value); N]) -> BTreeMap<String, Value> {
     entries.map(|(name, value)| (name.to_string(), value)).into()
@@ -66,7 +67,14 @@ pub struct Power {
     /// The largest gap that there could have been, and the power against it.
     pub largest: f64,
     pub against_largest: f64,
+    /// The share of simulated samples with `gap` that the betting test rejects, which small weights beside whole errors may keep below
+    /// what its normal approximation promises.
+    pub simulated: Option<f64>,
 }
+
+/// Samples that a promise of power is held against, at most, and how many images are drawn for them in all.
+const SAMPLES: f64 = 400.0;
+const DRAWN: f64 = 4e6;
 
 impl Power {
     /// Of a test of images with these losses; `best` is what each T_i would be had it spoken most for overfitting.
@@ -75,8 +83,10 @@ impl Power {
         let most: Vec<f64> = losses.iter().zip(best).map(|(loss, best)| loss + best).collect();
         let most = Law::of(losses, &most);
         let largest = most.gap();
+        let gap = test.noticed(&law, m);
         Self {
-            gap: test.noticed(&law, m),
+            gap,
+            simulated: gap.and_then(|gap| Self::simulated(test, &law, gap, losses.len())),
             least: law.least(),
             needed: GAPS.map(|gap| law.tilted(gap).and_then(|law| test.needed(&law))),
             positive: losses
@@ -90,10 +100,34 @@ impl Power {
         }
     }
 
+    fn simulated(test: Planned, law: &Law, gap: f64, m: usize) -> Option<f64> {
+        if !matches!(test, Planned::Betting(_)) {
+            return None;
+        }
+        let simulated = SimulatedTest::of(test, &law.tilted(gap)?).ok()?;
+        let samples = (DRAWN / simulated.drawn(m).max(1.0)).min(SAMPLES);
+        if samples < SAMPLES / 4.0 {
+            return None;
+        }
+        let mut random = random(u64::from_be_bytes(*b"_power__"), m as u64);
+        let rejected = (0..samples as usize).filter(|_| simulated.rejects(m, &mut random)).count();
+        Some(rejected as f64 / samples.floor())
+    }
+
+    /// The power with which `gap` is seen, where that is plainly less than what was promised.
+    fn less(&self) -> Option<f64> {
+        self.simulated.filter(|share| *share + 4.0 * (ENOUGH * (1.0 - ENOUGH) / SAMPLES).sqrt() < ENOUGH)
+    }
+
     /// Which gap this many images show, and how many others need.
     pub fn sentence(&self, m: usize) -> String {
         let percent = ENOUGH * 100.0;
         let shown = match self.gap {
+            Some(gap) if self.less().is_some() => format!(
+                "{m} images show a gap R_g - R_S of {} with {:.0}% power, simulated, where a normal approximation promises {percent}%",
+                significant(gap, 2),
+                100.0 * self.less().unwrap_or_default()
+            ),
             Some(gap) => format!("{m} images show a gap R_g - R_S of {} with {percent}% power", significant(gap, 2)),
             None => format!("images like these {m} do not tell which gap would have been seen"),
         };
@@ -125,6 +159,9 @@ impl Power {
         if !gaps.is_empty() && !beyond.is_empty() {
             parts.push(format!("one of {} is more than such images can show", list(&beyond)));
         }
+        if !gaps.is_empty() && self.less().is_some() {
+            parts.push("these numbers are of the same approximation and too small: risk::plan simulates".into());
+        }
         parts
     }
 
@@ -136,6 +173,7 @@ impl Power {
         Value::Map(fields([
             ("gap", self.gap.map_or(Value::Unit, Value::Float)),
             ("largest_gap", Value::Float(self.largest)),
+            ("simulated", self.simulated.map_or(Value::Unit, Value::Float)),
             ("needed", Value::Array(needed.collect())),
         ]))
     }

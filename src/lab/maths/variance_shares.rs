@@ -28,6 +28,8 @@ pub struct VarianceShares {
     pub total: Vec<VarianceShare>,
     /// Of so many stars, those in which the factor changed f.
     pub moved: Vec<usize>,
+    /// So many stars of equal variance would say as much: (sum v)^2 / sum v^2.
+    pub effective: f64,
 }
 
 /// What one star adds: to the variance, and for every factor to both numerators.
@@ -84,12 +86,14 @@ pub fn indices(objects: &[Vec<f64>], factors: usize) -> Option<VarianceShares> {
             false => VarianceShare { value, lo: 0.0, hi: if value > 0.0 { value.max(1.0) } else { 0.0 } },
         }
     };
+    let of_stars: Vec<f64> = clusters.iter().flatten().map(|terms| terms.variance).collect();
     let moved = |i: usize| objects.iter().flat_map(|stars| stars.chunks(star)).filter(|f| f[2 + i] != f[0]).count();
     Some(VarianceShares {
         variance: all_below / stars as f64,
         first: (0..factors).map(first).collect(),
         total: (0..factors).map(total).collect(),
         moved: (0..factors).map(moved).collect(),
+        effective: of_stars.iter().sum::<f64>().powi(2) / of_stars.iter().map(|v| v * v).sum::<f64>(),
     })
 }
 

@@ -11,6 +11,18 @@ pub enum Inputs<'a> {
     Data(&'a Dataset),
 }
 
+/// What scores are of which no class is the highest.
+pub(super) const TELLS_NOTHING: &str =
+    "a score that is not a number (NaN), or the same infinite score for several classes";
+
+/// Of which rows of scores no class is the highest, since one is not a number or several are infinite.
+pub(super) fn tell_nothing(scores: &Tensor) -> Result<Tensor> {
+    let top = scores.f_amax([1i64].as_slice(), true)?;
+    let shared = scores.f_eq_tensor(&top)?.f_sum_dim_intlist([1i64].as_slice(), false, tch::Kind::Int64)?.f_gt(1)?;
+    let infinite = top.f_isinf()?.f_squeeze_dim(1)?.f_logical_and(&shared)?;
+    Ok(scores.f_isnan()?.f_any_dim(1, false)?.f_logical_or(&infinite)?)
+}
+
 impl Model {
     /// Calls `see` with what `answer` makes of the scores of each batch, in order and without gradients. The answers are
     /// what the journal keeps under `name`. A batch that does not fit into memory is halved, and so are those after it.
@@ -127,9 +139,9 @@ impl Model {
     /// The class of every image of a batch on its device; a score that is not a number is an error.
     pub fn answers(&self, images: &Tensor) -> Result<Vec<i64>> {
         let scores = tch::no_grad(|| self.logits(images))?;
-        let [classes, nan] = whole_columns([scores.f_argmax(1, false)?, scores.f_isnan()?.f_any_dim(1, false)?])?;
-        if nan.contains(&1) {
-            return Err(Error::model(format!("{} answered a score that is not a number (NaN)", self.name))
+        let [classes, none] = whole_columns([scores.f_argmax(1, false)?, tell_nothing(&scores)?])?;
+        if none.contains(&1) {
+            return Err(Error::model(format!("{} answered {TELLS_NOTHING}", self.name))
                 .hint("its weights may have diverged in training, or those of what drew the images"));
         }
         Ok(classes)
@@ -139,14 +151,10 @@ impl Model {
     pub fn predictions(&self, cx: &Cx, inputs: &Inputs) -> Result<Vec<i64>> {
         let mut all: Vec<i64> = Vec::new();
         let answer = |scores: &Tensor, done: usize| {
-            let [labels, nan] = whole_columns([scores.f_argmax(1, false)?, scores.f_isnan()?.f_any_dim(1, false)?])?;
-            if let Some(first) = nan.iter().position(|nan| *nan != 0) {
-                return Err(Error::model(format!(
-                    "{} answered a score that is not a number (NaN) for image {}",
-                    self.name,
-                    done + first
-                ))
-                .hint("its weights may have diverged in training; `logits` shows the raw scores"));
+            let [labels, none] = whole_columns([scores.f_argmax(1, false)?, tell_nothing(scores)?])?;
+            if let Some(first) = none.iter().position(|none| *none != 0) {
+                return Err(Error::model(format!("{} answered {TELLS_NOTHING} for image {}", self.name, done + first))
+                    .hint("its weights may have diverged in training, or its scores overflow; `logits` shows the raw ones"));
             }
             Ok(labels.iter().flat_map(|label| label.to_le_bytes()).collect())
         };

@@ -277,8 +277,17 @@ impl Model {
         (moved >= 2 && share - (1.0 - error) >= PLAINLY).then(|| {
             // Under another numbering most of their numbers are answers to something.
             if never.len() == moved {
+                let guessing = self.guessed_among(set).is_some_and(|among| among > 1 && (1.0 - error) * among as f64 <= 1.0);
+                let pixels = match guessing {
+                    true => format!(
+                        "; it is right for {} of the images, no more than guesses are, and may be given other pixels than it learned from: scaled (mean, std), \
+                         inverted, or turned",
+                        number(1.0 - error)
+                    ),
+                    false => String::new(),
+                };
                 return format!(
-                    "{} never answers {}, which {} of {} classes are: it may not have learned them, or number its classes otherwise",
+                    "{} never answers {}, which {} of {} classes are: it may not have learned them, or number its classes otherwise{pixels}",
                     self.name,
                     named,
                     moved,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tch::{Device, Kind};
 
 use super::Model;
-use super::classify::counts_of;
+use super::classify::{TELLS_NOTHING, counts_of, tell_nothing};
 use crate::core::{
     Cx, Error, LongCall, Object, Result, Tensor, attempt, memory, on_device, whole_columns, with_stream,
 };
@@ -161,11 +161,11 @@ impl Model {
         let noise = on_device(&Tensor::f_stack(&noise, 0)?.f_mul_scalar(how.sigma)?, cx.device())?;
         let copies = Tensor::f_stack(&images, 0)?.f_add(&noise)?;
         let scores = tch::no_grad(|| self.logits(&copies))?;
-        let [winners, nan] = whole_columns([scores.f_argmax(1, false)?, scores.f_isnan()?.f_any_dim(1, false)?])?;
-        match nan.iter().position(|nan| *nan != 0) {
+        let [winners, none] = whole_columns([scores.f_argmax(1, false)?, tell_nothing(&scores)?])?;
+        match none.iter().position(|none| *none != 0) {
             None => Ok(winners),
             Some(first) => Err(Error::model(format!(
-                "{} answered a score that is not a number (NaN) for image {} of {} under noise of sigma {}",
+                "{} answered {TELLS_NOTHING} for image {} of {} under noise of sigma {}",
                 self.name, points[first].0, set.name, how.sigma
             ))
             .hint("its weights may have diverged in training; `logits` shows the raw scores")),

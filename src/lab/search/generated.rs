@@ -223,6 +223,7 @@ impl FoundTests {
         if let Some(doubt) = misread_throughout(generator, model, &read) {
             cautions.add(doubt);
         }
+        let images = images.chosen(&format!("{} misreads them", model.name));
         Ok(GeneratedTests { images, predictions, drawn, target: wanted.target, kept, searched, of, cautions, digest })
     }
 }

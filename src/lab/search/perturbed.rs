@@ -116,10 +116,11 @@ pub fn perturbed_tests(cx: &Cx, generator: &Generator, model: &Model, how: &Pert
         let predictions: Vec<i64> = tests.rows.iter().map(|row| i64::from(row.after)).collect();
         let made = TestsOf { generator, model, predictions: &predictions, draws: &chosen.judged };
         kept = how.oracle.judge(cx, &set, Some(&made))?;
-        images = Some(set);
+        images = Some(set.chosen(&format!("{} misreads them", model.name)));
     }
     debug_assert_eq!(n, transcript.len());
     let Chosen { seeds, places, drawn, misread, rejected, doubt, .. } = chosen;
+    let seeds = seeds.chosen(&format!("{} reads them as they are labelled", model.name));
     let of = [(generator.name.clone(), generator.digest()), (model.name.clone(), model.digest())];
     Ok(PerturbedTests { transcript, seeds, places, images, drawn, misread, rejected, kept, of, doubt, repeated })
 }

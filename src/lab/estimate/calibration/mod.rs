@@ -14,7 +14,7 @@ pub use result::{Calibration, FIELDS, populations};
 use super::population::left_out;
 use crate::core::{Cx, Error, Result, significant};
 use crate::maths::calibration::{Answer, Bin, Binning, KnownError, bins, known};
-use crate::maths::means::student;
+use crate::maths::means::{skewed, student};
 use crate::maths::shares::wilson;
 use crate::search::{Measured, Row, Transcript};
 
@@ -119,7 +119,8 @@ pub fn calibration(cx: &Cx, transcript: &Transcript, settings: Settings) -> Resu
     if let Some(caution) = chosen(ids.len(), transcript.of.data.len()).or_else(|| left_out(transcript)) {
         cautions.add(caution);
     }
-    mostly_chance(&found).into_iter().chain(few_wrong(&sample)).for_each(|caution| cautions.add(caution));
+    let of_losses = few_wrong(&sample).map_or_else(|| uneven(&sample), |told| vec![told]);
+    mostly_chance(&found).into_iter().chain(of_losses).for_each(|caution| cautions.add(caution));
     Ok(Calibration::new(transcript, settings, found, bins, cautions))
 }
 
@@ -143,6 +144,15 @@ fn few_wrong(sample: &CalibrationSample) -> Option<String> {
             sample.answers.len()
         )
     })
+}
+
+/// Whether losses of a few answers lie so far from all others that Student's intervals are too narrow.
+fn uneven(sample: &CalibrationSample) -> Vec<String> {
+    let told = |(measure, what): (&str, &str)| {
+        let numbers: Vec<f64> = sample.measured.numbers(measure)?.iter().map(|x| f64::from(*x)).collect();
+        skewed(&numbers, what)
+    };
+    [("nll", "NLLs"), ("brier", "Brier scores")].into_iter().filter_map(told).collect()
 }
 
 /// Errors of which a calibrated model would show half or more.
