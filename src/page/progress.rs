@@ -115,7 +115,7 @@ fn so_far(call: &Json) -> Option<Markup> {
                 span .note {
                     @if drawn {
                         "Images come in an order that was drawn. Bands: both losses of images like these lie within them at all moments together, with \
-                         95%. The betting test may be looked at whenever one likes."
+                         95%. The betting test may be looked at whenever one likes on the way through these images; more of them afterwards are another test."
                     } @else {
                         "These are the first images in the order of the data, which may not be like the rest, so that there is neither a test nor an \
                          interval yet. With " code { "stop_early" } " images come in the order of the bets, and both are shown."

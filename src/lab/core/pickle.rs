@@ -381,7 +381,7 @@ impl<'a> PickleReader<'a> {
                     let node = self.held(4)?;
                     self.push(node)?;
                 }
-                0x8e => {
+                0x8e | 0x96 => {
                     let node = self.held(8)?;
                     self.push(node)?;
                 }

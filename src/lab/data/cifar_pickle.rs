@@ -1,6 +1,7 @@
-//! The Python versions of CIFAR-10 and CIFAR-100, which torchvision downloads: pickles of Python 2 that hold an array of N x 3072 bytes
-//! and lists of labels. What they hold is put into the binary versions' records, so that both are one data set.
+//! The Python versions of CIFAR-10 and CIFAR-100, which torchvision downloads: pickles of Python 2, or rewritten by Python 3, that hold an array of N x 3072
+//! bytes and lists of labels. What they hold is put into the binary versions' records, so that both are one data set.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -30,11 +31,7 @@ impl Entries {
             Some(_) => error,
         })?;
         let PickleValue::Dict(pairs) = pickle.node(pickle.root) else { return Err(other("no dict")) };
-        let name = |id: Id| match pickle.node(id) {
-            PickleValue::Str(name) => Some(name.clone()),
-            PickleValue::Bytes(name) => std::str::from_utf8(name).ok().map(Rc::from),
-            _ => None,
-        };
+        let name = |id: Id| std::str::from_utf8(&held(&pickle, id)?).ok().map(Rc::from);
         let pairs = pairs.iter().filter_map(|&(key, value)| Some((name(key)?, value))).collect();
         Ok(Self { pickle, pairs })
     }
@@ -50,76 +47,121 @@ impl Entries {
         }
     }
 
+    /// A list of classes, or an array of them.
     fn labels(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let none = || other(&format!("{name:?} is no list of classes"));
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let PickleValue::List(items) = value else {
+            let array = self.array(name)?;
+            let size = match &*array.kind {
+                "u1" => 1,
+                "i4" => 4,
+                "i8" => 8,
+                _ => return Err(none()),
+            };
+            if array.shape[..] != [array.bytes.len() / size] {
+                return Err(none());
+            }
+            // Little-endian: of a class all bytes but the first are 0.
+            let label = |bytes: &[u8]| bytes[1..].iter().all(|byte| *byte == 0).then_some(bytes[0]).ok_or_else(none);
+            return array.bytes.chunks_exact(size).map(label).collect::<Result<_>>().map(Some);
+        };
         let label = |id: &Id| match self.pickle.node(*id) {
             PickleValue::Int(label) => u8::try_from(*label).ok(),
             _ => None,
         };
-        let Some(items) = self.items(name) else {
-            return match self.get(name) {
-                None => Ok(None),
-                Some(_) => Err(other(&format!("{name:?} is no list"))),
-            };
-        };
-        let labels = items.iter().map(|id| label(id).ok_or_else(|| other(&format!("{name:?} is no list of classes"))));
-        labels.collect::<Result<_>>().map(Some)
+        items.iter().map(|id| label(id).ok_or_else(none)).collect::<Result<_>>().map(Some)
     }
 
-    /// Rows of an array of bytes, N x 3072: `numpy.ndarray` by the state that it is pickled with, (version, shape, type, whether
-    /// columns come first, bytes).
-    fn rows(&self) -> Result<&[u8]> {
-        let state = match self.get("data") {
+    /// A `numpy.ndarray` by the state that it is pickled with, (version, shape, type, whether columns come first, bytes), or by what it is made of
+    /// from protocol 5 on, (bytes, type, shape, order).
+    fn array(&self, name: &str) -> Result<StoredArray<'_>> {
+        let none = || other(&format!("no array under {name:?}"));
+        let parts = |id: Id| tuple(&self.pickle, id).ok_or_else(|| other("an array without a state"));
+        let (bytes, kind, shape, order) = match self.get(name) {
             Some(PickleValue::Unmade(Unmade { name, state: Some(state), .. }))
                 if name.ends_with("multiarray._reconstruct") =>
             {
-                *state
+                let &[_, shape, kind, columns, bytes, ..] = parts(*state)? else { return Err(none()) };
+                (bytes, kind, shape, columns)
             }
-            _ => return Err(other("no array under \"data\"")),
+            Some(PickleValue::Unmade(Unmade { name, arguments: Some(given), .. }))
+                if name.ends_with("numeric._frombuffer") =>
+            {
+                let &[bytes, kind, shape, order] = parts(*given)? else { return Err(none()) };
+                (bytes, kind, shape, order)
+            }
+            _ => return Err(none()),
         };
-        let PickleValue::Tuple(parts) = self.pickle.node(state) else { return Err(other("an array without a state")) };
-        let part = |at: usize| parts.get(at).map(|&id| self.pickle.node(id));
+        let kind = match self.pickle.node(kind) {
+            PickleValue::Unmade(Unmade { name, arguments: Some(given), .. }) if &**name == "numpy.dtype" => {
+                tuple(&self.pickle, *given).and_then(|given| given.first()).map(|&id| self.pickle.node(id))
+            }
+            _ => None,
+        };
+        let Some(PickleValue::Str(kind)) = kind else { return Err(other("an array without a type")) };
+        match self.pickle.node(order) {
+            PickleValue::Bool(false) => {}
+            PickleValue::Str(order) if &**order == "C" => {}
+            _ => return Err(other("an array whose columns come first")),
+        }
         let size = |id: &Id| match self.pickle.node(*id) {
             PickleValue::Int(size) => usize::try_from(*size).ok(),
             _ => None,
         };
-        let kind = match part(2) {
-            Some(PickleValue::Unmade(Unmade { name, arguments: Some(given), .. })) if &**name == "numpy.dtype" => {
-                match self.pickle.node(*given) {
-                    PickleValue::Tuple(given) => given.first().map(|&id| self.pickle.node(id)),
-                    _ => None,
-                }
+        let shape = tuple(&self.pickle, shape).and_then(|shape| shape.iter().map(size).collect());
+        Ok(StoredArray {
+            kind: kind.clone(),
+            shape: shape.ok_or_else(|| other("an array without a shape"))?,
+            bytes: held(&self.pickle, bytes).ok_or_else(|| other("an array that is not pickled as bytes"))?,
+        })
+    }
+
+    /// N x 3072 bytes.
+    fn rows(&self) -> Result<Cow<'_, [u8]>> {
+        let array = self.array("data")?;
+        if &*array.kind != "u1" {
+            return Err(other(&format!("\"data\" is of the type {:?}, not uint8", array.kind)));
+        }
+        match array.shape[..] {
+            [n, IMAGE] if n.checked_mul(IMAGE) == Some(array.bytes.len()) => Ok(array.bytes),
+            _ => {
+                let sides: Vec<String> = array.shape.iter().map(usize::to_string).collect();
+                let (sides, bytes) = (sides.join(" x "), array.bytes.len());
+                Err(other(&format!("\"data\" has the shape {sides} and {bytes} bytes")))
             }
-            _ => None,
-        };
-        match kind {
-            Some(PickleValue::Str(kind)) if &**kind == "u1" => {}
-            Some(PickleValue::Str(kind)) => return Err(other(&format!("\"data\" is of the type {kind:?}, not uint8"))),
-            _ => return Err(other("an array without a type")),
-        }
-        let bytes = match part(4) {
-            Some(PickleValue::Bytes(bytes)) => &bytes[..],
-            Some(PickleValue::Str(text)) => text.as_bytes(),
-            _ => return Err(other("an array that is not pickled as bytes")),
-        };
-        match part(1) {
-            Some(PickleValue::Tuple(shape)) => match shape.iter().map(size).collect::<Option<Vec<_>>>().as_deref() {
-                Some(&[n, IMAGE]) if n.checked_mul(IMAGE) == Some(bytes.len()) => {}
-                shape => {
-                    let sides: Vec<String> = shape.unwrap_or_default().iter().map(usize::to_string).collect();
-                    return Err(other(&format!(
-                        "\"data\" has the shape {} and {} bytes",
-                        sides.join(" x "),
-                        bytes.len()
-                    )));
-                }
-            },
-            _ => return Err(other("an array without a shape")),
-        }
-        match part(3) {
-            Some(PickleValue::Bool(false)) => Ok(bytes),
-            _ => Err(other("an array whose columns come first")),
         }
     }
+}
+
+fn tuple(pickle: &Pickle, id: Id) -> Option<&[Id]> {
+    match pickle.node(id) {
+        PickleValue::Tuple(parts) => Some(parts),
+        _ => None,
+    }
+}
+
+/// The bytes of a value that is bytes, or a string of Python 2, whose strings are bytes.
+fn held(pickle: &Pickle, id: Id) -> Option<Cow<'_, [u8]>> {
+    match pickle.node(id) {
+        PickleValue::Bytes(bytes) => Some(Cow::Borrowed(bytes)),
+        PickleValue::Str(text) => Some(Cow::Borrowed(text.as_bytes())),
+        // As Python 3 writes bytes for Python 2: each a letter, encoded back.
+        PickleValue::Unmade(Unmade { name, arguments: Some(given), .. }) if &**name == "_codecs.encode" => {
+            match pickle.node(*tuple(pickle, *given)?.first()?) {
+                PickleValue::Str(text) => text.chars().map(|letter| u8::try_from(letter).ok()).collect(),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// An array that was pickled: the name of its numbers' type, and its bytes.
+struct StoredArray<'a> {
+    kind: Rc<str>,
+    shape: Vec<usize>,
+    bytes: Cow<'a, [u8]>,
 }
 
 fn other(what: &str) -> Error {

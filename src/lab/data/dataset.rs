@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tch::Device;
 
+use super::alike_names::alike_names;
 use super::latents::Latents;
 use super::numbering::MAX_CLASSES;
 use super::{Objects, Source};
@@ -353,12 +354,13 @@ impl Dataset {
         self.with_noticed(vec![told])
     }
 
-    /// Notes labels that may be numbered from 1: the numbers 1 to K, all of them, of classes without names.
-    pub(super) fn told_of_ones(self) -> Self {
+    /// Notes labels that may be numbered from 1, the numbers 1 to K, all of them, of classes without names; and names that are nearly the same.
+    pub(super) fn told_of_labels(self) -> Self {
         let counts = self.counts();
+        let alike = alike_names(&self.classes, &counts);
         let numbered = super::are_numbers(&self.classes) && counts.len() > 2;
         let from_one = numbered && counts[0] == 0 && counts[1..].iter().all(|n| *n > 0);
-        Self { from_one, ..self }
+        Self { from_one, ..self }.with_noticed(alike.into_iter().collect())
     }
 
     fn numbered_from_one(&self) -> Option<String> {

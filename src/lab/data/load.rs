@@ -184,7 +184,7 @@ fn from_raw(cx: &Cx, name: &str, raw: Raw, how: &Load) -> Result<Dataset> {
     };
     let digest = Digest::of_parts(&[&raw.digest.0, how.view.seen(canvas).as_bytes()]);
     let all = Dataset::new(name, Arc::new(images), raw.labels, classes, View::edge(canvas), digest)?;
-    let all = all.told_of_ones();
+    let all = all.told_of_labels();
     match chosen(all.len(), how) {
         Some(rows) => all.select(&rows),
         None => Ok(all),

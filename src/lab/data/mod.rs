@@ -1,5 +1,6 @@
 //! Images and labels: a data set and the formats and drawings it can come from, one file each.
 
+mod alike_names;
 mod arrays;
 mod attributes;
 mod choose;

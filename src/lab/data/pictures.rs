@@ -55,7 +55,7 @@ impl<F: PictureFiles> Pictures<F> {
         let digest = Digest::of_parts(&[&digest.0, view.seen(canvas).as_bytes()]);
         let source = Self { files, contents: of.contents, view: *view, canvas, side };
         let set = Dataset::new(name, Arc::new(source), of.labels, of.classes, View::edge(canvas), digest)?;
-        Ok(set.numbered(of.numbered).told_of_ones())
+        Ok(set.numbered(of.numbered).told_of_labels())
     }
 }
 

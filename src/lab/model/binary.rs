@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tch::Device;
 
-use super::{Model, Network};
+use super::{Model, Network, ONE_SCORE};
 use crate::core::{Digest, Error, Object, Result, Tensor};
 
 /// One score per classifier of two classes: by how much the second leads.
@@ -44,7 +44,8 @@ impl Network for Binary {
 }
 
 fn two_classes(model: &Model, classes: i64) -> Error {
-    Error::argument(format!("{} tells {classes} classes; a label is yes or no", model.name))
+    let error = Error::argument(format!("{} tells {classes} classes; a label is yes or no", model.name));
+    if classes == 1 { error.hint(ONE_SCORE) } else { error }
 }
 
 /// A model of as many binary labels as there are classifiers of two classes.

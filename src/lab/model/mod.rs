@@ -233,8 +233,8 @@ pub struct Model {
     probed: Rc<Cell<usize>>,
     /// How far the scores that were seen then may be off by rounding, not a number before.
     rounding_of_scores: Rc<Cell<f64>>,
-    /// Whether it is asked about each image of a batch by itself, as it takes no more than one.
-    one_by_one: Rc<Cell<bool>>,
+    /// How many images it takes at a time and no others, as a program does that was traced or exported for so many.
+    takes: Rc<Cell<Option<i64>>>,
     /// Of a model that was written elsewhere a few images and what it answered to them first.
     first_answers: Rc<RefCell<Option<FirstAnswers>>>,
 }
@@ -257,7 +257,7 @@ impl Model {
             cautions: Rc::default(),
             probed: Rc::default(),
             rounding_of_scores: Rc::new(Cell::new(f64::NAN)),
-            one_by_one: Rc::default(),
+            takes: Rc::default(),
             first_answers: Rc::default(),
         }
     }
@@ -430,9 +430,10 @@ impl Model {
         if size.len() != 4 || size[0] == 0 {
             return Err(Error::model(format!("{}: images must be N x C x H x W, got {size:?}", self.name)));
         }
-        if self.one_by_one.get() && size[0] > 1 {
-            let each = (0..size[0]).map(|i| self.logits(&images.f_narrow(0, i, 1)?)).collect::<Result<Vec<_>>>()?;
-            return Ok(Tensor::f_cat(&each, 0)?);
+        if let Some(takes) = self.takes.get()
+            && size[0] != takes
+        {
+            return self.in_batches_of(takes, images);
         }
         if let Some(input) = self.input
             && size[1..] != input
@@ -440,19 +441,49 @@ impl Model {
             return Err(self.of_another_size(input, &size[1..]));
         }
         match self.answered(images) {
-            Err(error) if size[0] > 1 && self.takes_one_alone(images, &error) => {
-                self.one_by_one.set(true);
-                self.logits(images)
-            }
+            Err(error) => match self.fixed_batch(images, &error) {
+                Some(takes) => {
+                    self.takes.set(Some(takes));
+                    self.in_batches_of(takes, images)
+                }
+                None => Err(error),
+            },
             answered => answered,
         }
     }
 
-    /// Whether what ended so with these images takes one of them and not two, as a network does that was exported for one.
-    fn takes_one_alone(&self, images: &Tensor, error: &Error) -> bool {
-        let takes = |n: i64| images.f_narrow(0, 0, n).is_ok_and(|some| self.answered(&some).is_ok());
-        let of_batch = error.kind == ErrorKind::Model && !error.is_out_of_memory() && self.network.refuses();
-        of_batch && takes(1) && (images.size()[0] == 2 || !takes(2))
+    /// Asks about so many images at a time; what the last ones lack is filled up with copies of one, whose answers are left out.
+    fn in_batches_of(&self, takes: i64, images: &Tensor) -> Result<Tensor> {
+        let n = images.size()[0];
+        let mut all = vec![];
+        for from in (0..n).step_by(takes as usize) {
+            let own = takes.min(n - from);
+            let mut some = images.f_narrow(0, from, own)?;
+            if own < takes {
+                let last = some.f_narrow(0, own - 1, 1)?.f_expand([takes - own, -1, -1, -1], false)?;
+                some = Tensor::f_cat(&[some, last], 0)?;
+            }
+            all.push(self.answered(&some)?.f_narrow(0, 0, own)?);
+        }
+        Ok(Tensor::f_cat(&all, 0)?)
+    }
+
+    /// How many images what ended so with these takes, if it takes some one number of copies of the first and neither one more nor as many as these.
+    fn fixed_batch(&self, images: &Tensor, error: &Error) -> Option<i64> {
+        const USUAL: [i64; 10] = [1, 2, 4, 8, 10, 16, 32, 64, 100, 128];
+        let n = images.size()[0];
+        let takes = |many: i64| {
+            let copies = images.f_narrow(0, 0, 1).and_then(|one| one.f_repeat([many, 1, 1, 1]));
+            copies.is_ok_and(|copies| self.answered(&copies).is_ok())
+        };
+        if error.kind != ErrorKind::Model || error.is_out_of_memory() || !self.network.foreign() {
+            return None;
+        }
+        USUAL
+            .into_iter()
+            .filter(|many| *many != n)
+            .find(|&many| takes(many))
+            .filter(|&many| !takes(many + 1) && !takes(n))
     }
 
     fn answered(&self, images: &Tensor) -> Result<Tensor> {

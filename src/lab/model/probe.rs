@@ -176,7 +176,7 @@ impl Model {
         }
         let mut noticed = self.noticed_in(images, &answers, &ask)?;
         let unsteady = noticed.iter().any(|caution| caution.contains(UNSTEADY));
-        if spread.len() < n as usize && !unsteady && !self.one_by_one.get() {
+        if spread.len() < n as usize && !unsteady && self.takes.get().is_none() {
             match ask(all) {
                 Ok(among_more) => {
                     let spread = Tensor::f_from_slice(&spread)?.f_to(all.device())?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::numbering::{ALPHABETICALLY, Classes, Numbered, number};
 use super::super::picture;
-use super::listing::{Listing, images, name_of, shown, sorted};
+use super::listing::{Listing, images, is_hidden, name_of, shown, sorted};
 use crate::core::{Cx, Error, Result};
 
 /// How folders are called that are parts of a data set.
@@ -56,7 +56,7 @@ fn no_classes(folder: &Path, names: &[String], deeper: bool) -> Error {
 fn holds_pictures(cx: &Cx, folder: &Path) -> Result<bool> {
     cx.check()?;
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let hidden = |path: &PathBuf| is_hidden(path);
     for path in entries.filter(|path| !hidden(path)).take(10_000) {
         let found = match path.is_dir() && !path.is_symlink() {
             true => holds_pictures(cx, &path)?,

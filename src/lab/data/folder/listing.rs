@@ -60,9 +60,14 @@ pub(super) fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
         let path = entry.map_err(|e| Error::file(folder, e))?.path();
         paths.push(path);
     }
-    paths.retain(|path| !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')));
+    paths.retain(|path| !is_hidden(path));
     paths.sort();
     Ok(paths)
+}
+
+/// Whether a file or folder is one that nobody put there to be read: hidden, or what macOS packs beside the files of an archive.
+pub(super) fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "__MACOSX" || name.to_string_lossy().starts_with('.'))
 }
 
 const OTHERS: [&str; 14] =
