@@ -303,8 +303,8 @@ pub static TYPES: &[Type] = &[
             field(
                 "power",
                 "a map",
-                "what the test that counts could have seen: `gap` (the least R_g - R_S noticed with 80% power at this size), \
-                 `largest_gap` (that there could have been) and `needed` (maps `gap, images` for gaps of 0.001, 0.005 and 0.02); `()` where \
+                "what the test that counts could have seen: `gap` (the least R_g - R_S noticed with 80% power at this size, by a normal approximation), \
+                 `simulated` (the share of simulated samples with it that the betting test rejects; () for other tests), `largest_gap` (that there could have been) and `needed` (maps `gap, images` for gaps of 0.001, 0.005 and 0.02); `()` where \
                  images like these do not tell",
             ),
             field(

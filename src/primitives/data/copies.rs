@@ -11,8 +11,8 @@ pub static COPIES: Primitive = Primitive {
     params: &[DATASET],
     options: &[],
     returns: "an array of ints, one per image",
-    notes: "Pixels are compared as models see them, to the last bit, whatever the labels; of a folder the files are, so that the same picture in two formats \
-            or qualities is no copy. What is learned from and tested with the same images knows them by \
+    notes: "Pixels are compared as models see them, to the last bit, whatever the labels; of a folder those that are stored: in 8 bits, of pictures of up to \
+            128 x 128 pixels, and of larger ones the files, so that one in two formats or qualities is no copy. What is learned from and tested with the same images knows them by \
             heart: leave copies out before a data set is parted, or count the tests that are there among what was learned from \
             (`train.join(test).copies()`).",
     source: "",

@@ -109,7 +109,9 @@ pub static LOAD: Primitive = Primitive {
             bytes of libjpeg-turbo, as Pillow has it: 200 of 200 photographs of ImageNet agree in every value. Those in CMYK are not \
             held to that (1.7% of the pixels of one differ, by 1 of 255). WebP files, lossy or not, and TIFF files are decoded to Pillow's bytes (60 and \
             96 files agree in every value); alpha is dropped, as `convert(\"RGB\")` does, and \
-            pictures that are see-through somewhere are told in the cautions of results. Pictures lie as they are stored: what EXIF says of turning \
+            pictures that are see-through somewhere are told in the cautions of results, as are those whose colour profile is not sRGB, whose numbers count as they stand. What \
+            is hidden (`.name`) or macOS packs beside the files of an archive (`__MACOSX`) is left out, and names of classes of which one may be a slip of \
+            another are told. Pictures lie as they are stored: what EXIF says of turning \
             them is not done, as torchvision does not (Hugging Face's datasets does); how many those are stands in the set's summary and in \
             the cautions of its results. Of TIFF one page of grey or RGB in 8 bits is read, with alpha or \
             without, packed by LZW, deflate, PackBits or not; 16 bits (also of grey PNG), floats, CMYK, palettes, several pages, pictures that are to be turned are refused, \

@@ -15,7 +15,7 @@ pub static FISHER_TEST: Primitive = Primitive {
     ],
     options: &[],
     returns: "the one-sided p-value: how likely so many of the first are, if both are equally likely",
-    notes: "It holds at any size, given that all are independent; with few it is cautious.",
+    notes: "It holds at any size, given that all are independent; with few it is cautious. It is never 0: what is less than the smallest double is that.",
     source: "Fisher 1935, Section 11",
     examples: &[
         Example { code: "risk::fisher_test(3, 4, 1, 4)", result: "0.242857" },
