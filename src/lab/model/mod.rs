@@ -74,6 +74,11 @@ pub trait Network {
         false
     }
 
+    /// Whether an error is its own word about what it was asked, so that asking again does no harm: it ran to no end of its own, and took no longer than it may.
+    fn raised(&self, _error: &Error) -> bool {
+        self.refuses()
+    }
+
     /// Whether it was written elsewhere, so that an answer may go by what was asked before or stands beside it.
     fn foreign(&self) -> bool {
         self.refuses()
@@ -468,22 +473,24 @@ impl Model {
         Ok(Tensor::f_cat(&all, 0)?)
     }
 
-    /// How many images what ended so with these takes, if it takes some one number of copies of the first and neither one more nor as many as these.
+    /// How many images what ended so with these takes, if it answers some one number of copies of the first and ends in an error of its own with one more
+    /// and with as many as these.
     fn fixed_batch(&self, images: &Tensor, error: &Error) -> Option<i64> {
         const USUAL: [i64; 10] = [1, 2, 4, 8, 10, 16, 32, 64, 100, 128];
-        let n = images.size()[0];
-        let takes = |many: i64| {
-            let copies = images.f_narrow(0, 0, 1).and_then(|one| one.f_repeat([many, 1, 1, 1]));
-            copies.is_ok_and(|copies| self.answered(&copies).is_ok())
-        };
-        if error.kind != ErrorKind::Model || error.is_out_of_memory() || !self.network.foreign() {
+        let raised =
+            |error: &Error| error.kind == ErrorKind::Model && !error.is_out_of_memory() && self.network.raised(error);
+        if !raised(error) {
             return None;
         }
-        USUAL
-            .into_iter()
-            .filter(|many| *many != n)
-            .find(|&many| takes(many))
-            .filter(|&many| !takes(many + 1) && !takes(n))
+        let n = images.size()[0];
+        let copies = |many: i64| Ok::<_, Error>(images.f_narrow(0, 0, 1)?.f_repeat([many, 1, 1, 1])?);
+        let takes = |many: i64| copies(many).is_ok_and(|copies| self.answered(&copies).is_ok());
+        let refuses = |many: i64| {
+            let copies = copies(many).and_then(|copies| self.normalise(&copies));
+            copies.is_ok_and(|copies| self.network.forward(&copies).is_err_and(|error| raised(&error)))
+        };
+        let found = refuses(n).then(|| USUAL.into_iter().filter(|many| *many != n).find(|&many| takes(many))).flatten();
+        found.filter(|&many| refuses(many + 1))
     }
 
     fn answered(&self, images: &Tensor) -> Result<Tensor> {

@@ -117,6 +117,11 @@ impl Network for PythonModel {
         self.differentiable
     }
 
+    /// An exception, which tells its line.
+    fn raised(&self, error: &Error) -> bool {
+        format!("{} {}", error.message, error.hint.as_deref().unwrap_or_default()).contains(", line ")
+    }
+
     fn foreign(&self) -> bool {
         true
     }
