@@ -649,7 +649,7 @@ fn recipes_of_generated_tests_answer_what_they_say() {
             wrong: s.model.accuracy(any.images) == 0,
             nearest: one.table.len() == 4 && one.tests.len() == 4 && one.table[2].tests_least <= one.table[2].tests_median,
             transfer: t.table.map(|row| row.from) == ["first", "ordinary draws", "second"] && t.table[0].tests >= t.table[0].counted && t.table[0].tests > 0
-                && t.table[1].first >= 0 && t.table[1].second <= 1 && t.cautions.some(|told| told.contains("no better than guessing")),
+                && t.table[1].first >= 0 && t.table[1].second <= 1 && t.cautions.some(|told| told.contains("hardly better than guessing")),
             online: o.during.step.len() == 4 && o.classifier.hash != s.model.hash,
             offline: off.table.len() == 3 && off.table[0].round == 0 && off.table[0].real == s.model.accuracy(s.test) && off.table[0].tests == 0
                 && off.table[0].found == 1.0 - s.model.accuracy(s.generator.sample(#{ n: 1000, seed: 0 })) && off.rounds.len() == 2 && off.classifier.hash != s.model.hash,

@@ -1,33 +1,33 @@
 //! Names of classes that are perhaps one, written in two ways.
 
+use std::collections::BTreeMap;
+
 use crate::core::cut;
 
 /// A class of so many images has a name that another one may have been meant for, which has a tenth of them or fewer.
 const COMMON: usize = 10;
 
-/// What is to be said of classes whose names differ by case, by blanks and strokes or by one letter, where one of both is rare: what numbers classes by
-/// their names counts each as a class, and those behind it one higher. `counts`: how many images there are of each.
+/// What is to be said of classes whose names differ by case, by blanks and strokes, by two letters that changed places or, of five letters and more, by one
+/// that is too many within, where one of both is rare: what numbers classes by their names counts each as a class, and those behind it one higher. Another
+/// letter in the place of one often is another class, and so is one at the end. `counts`: how many images there are of each.
 pub(super) fn alike_names(classes: &[String], counts: &[usize]) -> Option<String> {
-    const SHOWN: usize = 60;
-    let plain = |name: &String| name.to_lowercase().replace(['_', '-', ' '], "");
-    let plain: Vec<String> = classes.iter().map(plain).collect();
+    const SHOWN: usize = 120;
+    let plain = |name: &String| name.to_lowercase().replace(['_', '-', ' '], "").chars().collect::<Vec<char>>();
+    let plain: Vec<Vec<char>> = classes.iter().map(plain).collect();
+    // Names that slips of one letter can turn into each other have one in common among themselves and what is left of them without a letter.
+    let mut by_rest: BTreeMap<Vec<char>, Vec<usize>> = BTreeMap::new();
+    for (k, name) in plain.iter().enumerate() {
+        rests(name).for_each(|rest| by_rest.entry(rest).or_default().push(k));
+    }
     let mut pairs = vec![];
-    for (rare, name) in plain.iter().enumerate().filter(|(_, name)| name.chars().count() > 2) {
-        // Of names with numbers in them one letter often tells two apart.
-        if name.chars().any(|letter| letter.is_ascii_digit()) {
-            continue;
-        }
-        let common = |&(k, other): &(usize, &String)| {
-            k != rare
-                && counts[k] >= COMMON * counts[rare].max(1)
-                && counts[rare] > 0
-                && name.len().abs_diff(other.len()) < 2
-                && strsim::damerau_levenshtein(name, other) < 2
+    for (rare, name) in plain.iter().enumerate().filter(|(_, name)| name.len() > 2) {
+        let common = |&k: &usize| {
+            counts[rare] > 0
+                && counts[k] >= COMMON * counts[rare]
+                && (is_slip(name, &plain[k]) || is_slip(&plain[k], name))
         };
-        let found = plain.iter().enumerate().find(common);
-        pairs.extend(
-            found.map(|(k, _)| format!("{:?} ({} images) beside {:?}", classes[rare], counts[rare], classes[k])),
-        );
+        let found = rests(name).flat_map(|rest| by_rest[&rest].clone()).filter(|k| *k != rare).find(common);
+        pairs.extend(found.map(|k| format!("{:?} ({} images) beside {:?}", classes[rare], counts[rare], classes[k])));
     }
     (!pairs.is_empty()).then(|| {
         format!(
@@ -35,6 +35,27 @@ pub(super) fn alike_names(classes: &[String], counts: &[usize]) -> Option<String
             cut(&pairs.join(", "), SHOWN)
         )
     })
+}
+
+/// A name, and what is left of it without each of its letters.
+fn rests(name: &[char]) -> impl Iterator<Item = Vec<char>> {
+    let without = |k: usize| [&name[..k], &name[k + 1..]].concat();
+    std::iter::once(name.to_vec()).chain((0..name.len()).map(without))
+}
+
+/// Whether a name is another one, one whose letters at one place changed places, or one with a letter too many within.
+fn is_slip(name: &[char], other: &[char]) -> bool {
+    let same = name.iter().zip(other).take_while(|(a, b)| a == b).count();
+    match name.len().checked_sub(other.len()) {
+        Some(0) if same == name.len() => true,
+        Some(0) => {
+            let [a, b, rest @ ..] = &name[same..] else { return false };
+            let [c, d, other @ ..] = &other[same..] else { return false };
+            a == d && b == c && rest == other
+        }
+        Some(1) => other.len() >= 5 && same < other.len() && name[same + 1..] == other[same..],
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -50,6 +71,7 @@ mod tests {
             (["cat", "cta", "dog"], [20, 1, 20]),
             (["Cat", "cat", "dog"], [1, 40, 9]),
             (["tree_frog", "tree-frog", "x"], [3, 30, 9]),
+            (["leopard", "leoppard", "x"], [30, 3, 9]),
         ] {
             assert!(told(&names, &counts).is_some_and(|told| told.contains("beside")), "{names:?}");
         }
@@ -57,6 +79,9 @@ mod tests {
             (["cat", "car", "dog"], [20, 12, 20]),
             (["cat", "cot", "dog"], [0, 40, 9]),
             (["a1b", "a2b", "x"], [1, 30, 9]),
+            (["grade_a", "grade_c", "grade_b"], [60, 5, 40]),
+            (["leopard", "leopards", "x"], [30, 3, 9]),
+            (["bat", "cat", "x"], [60, 5, 9]),
             (["6", "9", "8"], [1, 30, 9]),
         ] {
             assert_eq!(told(&names, &counts), None, "{names:?}");

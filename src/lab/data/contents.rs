@@ -1,4 +1,4 @@
-//! What stored pictures hold, without decoding them. Of many files it is taken in parallel, and kept between runs for as long as a file is the same one by all that
+//! What stored pictures hold; small ones are decoded for it. Of many files it is taken in parallel, and kept between runs for as long as a file is the same one by all that
 //! its file system says of it without reading it: device, inode, size, and both times to the nanosecond. The second of them, when the
 //! inode was changed last, can't be set by whoever writes other bytes and puts the first one back.
 
@@ -26,7 +26,7 @@ const UNSETTLED: Duration = Duration::from_secs(2);
 const MAGIC: &[u8; 16] = b"viva contents 4\n";
 
 /// Device and inode; size, time of modification and of change in nanoseconds; seconds since 1970 when it was read; 1 for what is to be turned, 2 for what is see-through, and
-/// 4 for colours of another profile; the number of its pixels.
+/// 4 for colours of another profile; its likeness.
 const WORDS: usize = 8;
 
 /// Pictures of no more pixels are decoded, and compared by what they show: of larger ones that takes long, and they are compared by their files.
@@ -46,7 +46,7 @@ pub(super) struct PictureContents {
     pub see_through: bool,
     /// Whether its numbers stand for other colours than those of sRGB.
     pub foreign_colours: bool,
-    /// A number that pictures have in common which are alike.
+    /// A number that small pictures have in common whose pixels are the same, and larger ones whose files are.
     pub likeness: u64,
 }
 

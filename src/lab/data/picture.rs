@@ -83,27 +83,57 @@ pub(super) fn is_see_through(path: &Path, format: ImageFormat, bytes: &[u8]) -> 
     may_be && decode(path, bytes).is_ok_and(|picture| picture.to_rgba8().pixels().any(|pixel| pixel.0[3] < u8::MAX))
 }
 
-/// Whether the numbers of a picture of three colours are not those of sRGB, as its profile says (ICC.1:2022, 7.2 and 10.31): what its primaries
-/// are, up to rounding, whatever its name.
+/// Whether the numbers of a picture of three colours are not those of sRGB, as its profile says (ICC.1:2022, 7.2 and 10): by its primaries and by the light of
+/// red's half, up to rounding and whatever its name; by its name where it holds tables alone.
 pub(super) fn has_foreign_colours(format: ImageFormat, bytes: &[u8]) -> bool {
     /// Of sRGB's primaries under D50.
     const PRIMARIES: [(&[u8; 4], [f64; 3]); 3] =
         [(b"rXYZ", [0.4361, 0.2225, 0.0139]), (b"gXYZ", [0.3851, 0.7169, 0.0971]), (b"bXYZ", [0.1431, 0.0606, 0.7141])];
     const ROUNDING: f64 = 0.02;
+    /// Of half of red; a gamma of 1.8 gives 0.29 and one of 2.6 0.16.
+    const LIGHT: std::ops::RangeInclusive<f64> = 0.16..=0.3;
     let header = ImageReader::with_format(Cursor::new(bytes), format).into_decoder();
     let Some(profile) = header.ok().and_then(|mut decoder| decoder.icc_profile().ok()?) else { return false };
     let word = |at: usize| Some(u32::from_be_bytes(profile.get(at..at + 4)?.try_into().ok()?));
     if profile.get(16..20) != Some(b"RGB ".as_slice()) {
         return false;
     }
-    let same = |name: &[u8; 4], wanted: &[f64; 3]| {
+    let value = |name: &[u8; 4]| {
         let tags = word(128)?.min(1000) as usize;
         let tag = (0..tags).map(|k| 132 + 12 * k).find(|&at| profile.get(at..at + 4) == Some(name))?;
-        let value = word(tag + 4)? as usize + 8;
-        let near = |k: usize| Some((f64::from(word(value + 4 * k)? as i32) / 65536.0 - wanted[k]).abs() <= ROUNDING);
-        Some(near(0)? && near(1)? && near(2)?)
+        Some(word(tag + 4)? as usize)
     };
-    !PRIMARIES.iter().all(|(name, wanted)| same(name, wanted).unwrap_or(false))
+    let fixed = |at: usize| Some(f64::from(word(at)? as i32) / 65536.0);
+    let short = |at: usize| Some(f64::from(u16::from_be_bytes(profile.get(at..at + 2)?.try_into().ok()?)));
+    let primaries = PRIMARIES.iter().map(|(name, wanted)| {
+        let at = value(name)? + 8;
+        let near = |k: usize| Some((fixed(at + 4 * k)? - wanted[k]).abs() <= ROUNDING);
+        Some(near(0)? && near(1)? && near(2)?)
+    });
+    let light = || {
+        let at = value(b"rTRC")?;
+        match (profile.get(at..at + 4)?, word(at + 8)?) {
+            (b"curv", 0) => Some(0.5),
+            (b"curv", 1) => Some(0.5f64.powf(short(at + 12)? / 256.0)),
+            (b"curv", n) => Some(short(at + 12 + 2 * (n as usize / 2))? / 65535.0),
+            // (a x + b)^g where it is not linear.
+            (b"para", kind) => {
+                let (g, a, b) = match kind >> 16 {
+                    0 => (fixed(at + 12)?, 1.0, 0.0),
+                    _ => (fixed(at + 12)?, fixed(at + 16)?, fixed(at + 20)?),
+                };
+                Some((0.5 * a + b).max(0.0).powf(g))
+            }
+            _ => None,
+        }
+    };
+    match primaries.collect::<Option<Vec<bool>>>() {
+        Some(same) => !(same.into_iter().all(|same| same) && light().is_some_and(|light| LIGHT.contains(&light))),
+        None => {
+            let wide: Vec<u8> = b"sRGB".iter().flat_map(|letter| [0, *letter]).collect();
+            memchr::memmem::find(&profile, b"sRGB").or_else(|| memchr::memmem::find(&profile, &wide)).is_none()
+        }
+    }
 }
 
 /// What can be read of a picture's EXIF, whatever stands broken beside.

@@ -353,7 +353,7 @@ pub fn plan(cx: &Cx, pilot: Pilot, settings: PlanSettings) -> Result<RiskPlan> {
                 };
                 // Both as other pilots differ from this one and as it differs from them: either alone holds skewed needs in 75 to 85 of 100 pilots.
                 let (below, above) = (ratios.0.min(1.0), ratios.1.max(1.0));
-                lo = Some(widen(lo, below.min(1.0 / above)));
+                lo = Some(widen(lo, if above.is_finite() { below.min(1.0 / above) } else { below }));
                 hi = Some(widen(hi, above.max(1.0 / below))).filter(|_| above.is_finite());
             }
             let simulated = crossing.map(|crossing| (crossing.lo, crossing.hi));

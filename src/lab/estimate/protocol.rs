@@ -306,7 +306,7 @@ pub fn members(field: &str) -> &'static [&'static str] {
             "used",
             "verdict",
         ],
-        "power" => &["gap", "largest_gap", "needed"],
+        "power" => &["gap", "largest_gap", "needed", "simulated"],
         "registered" => &["adjusted_p", "file", "registered", "scored_before", "sha256", "tests"],
         _ => &[],
     }

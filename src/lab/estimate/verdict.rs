@@ -69,12 +69,20 @@ pub struct Power {
     pub against_largest: f64,
     /// The share of simulated samples with `gap` that the betting test rejects, which small weights beside whole errors may keep below
     /// what its normal approximation promises.
-    pub simulated: Option<f64>,
+    pub simulated: Option<Simulated>,
 }
 
-/// Samples that a promise of power is held against, at most, and how many images are drawn for them in all.
+/// A share of samples that were simulated, of so many.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Simulated {
+    pub share: f64,
+    pub samples: f64,
+}
+
+/// Samples that a promise of power is held against, at most and at least, and how many images are drawn for them in all.
 const SAMPLES: f64 = 400.0;
-const DRAWN: f64 = 4e6;
+const FEWEST: f64 = 50.0;
+const DRAWN: f64 = 1e6;
 
 impl Power {
     /// Of a test of images with these losses; `best` is what each T_i would be had it spoken most for overfitting.
@@ -100,23 +108,24 @@ impl Power {
         }
     }
 
-    fn simulated(test: Planned, law: &Law, gap: f64, m: usize) -> Option<f64> {
+    fn simulated(test: Planned, law: &Law, gap: f64, m: usize) -> Option<Simulated> {
         if !matches!(test, Planned::Betting(_)) {
             return None;
         }
         let simulated = SimulatedTest::of(test, &law.tilted(gap)?).ok()?;
-        let samples = (DRAWN / simulated.drawn(m).max(1.0)).min(SAMPLES);
-        if samples < SAMPLES / 4.0 {
+        let samples = (DRAWN / simulated.drawn(m).max(1.0)).min(SAMPLES).floor();
+        if samples < FEWEST {
             return None;
         }
         let mut random = random(u64::from_be_bytes(*b"_power__"), m as u64);
         let rejected = (0..samples as usize).filter(|_| simulated.rejects(m, &mut random)).count();
-        Some(rejected as f64 / samples.floor())
+        Some(Simulated { share: rejected as f64 / samples, samples })
     }
 
     /// The power with which `gap` is seen, where that is plainly less than what was promised.
     fn less(&self) -> Option<f64> {
-        self.simulated.filter(|share| *share + 4.0 * (ENOUGH * (1.0 - ENOUGH) / SAMPLES).sqrt() < ENOUGH)
+        let found = self.simulated?;
+        (found.share + 4.0 * (ENOUGH * (1.0 - ENOUGH) / found.samples).sqrt() < ENOUGH).then_some(found.share)
     }
 
     /// Which gap this many images show, and how many others need.
@@ -173,7 +182,7 @@ impl Power {
         Value::Map(fields([
             ("gap", self.gap.map_or(Value::Unit, Value::Float)),
             ("largest_gap", Value::Float(self.largest)),
-            ("simulated", self.simulated.map_or(Value::Unit, Value::Float)),
+            ("simulated", self.simulated.map_or(Value::Unit, |found| Value::Float(found.share))),
             ("needed", Value::Array(needed.collect())),
         ]))
     }

@@ -34,7 +34,13 @@ pub(super) struct SavedImages {
     /// Eight digits each.
     numbers: String,
     whole: bool,
+    /// What images are numbered by: `BY`, or less in files of before.
+    #[serde(default)]
+    by: u8,
 }
+
+/// By their pixels, however these are stored.
+const BY: u8 = 1;
 
 /// Enough to tell images apart: of 65,536 that were learned from, one in 65,536 others is taken for one.
 fn short(number: u64) -> u32 {
@@ -103,13 +109,24 @@ impl Model {
     }
 
     pub(super) fn that_remembers(self, saved: Option<SavedImages>) -> Self {
+        if saved.as_ref().is_some_and(|saved| saved.by != BY) {
+            self.cautions.borrow_mut().add(format!(
+                "the file of {} numbers the images that it learned from otherwise than is done now: whether these are among them is not known",
+                self.name
+            ));
+            return self;
+        }
         Self { learned: saved.map_or(LearnedImages::default(), LearnedImages::from), ..self }
     }
 
     pub(super) fn remembered(&self) -> Option<SavedImages> {
         let LearnedImages { numbers, cut } = &self.learned;
         let kept = numbers.iter().take(SAVED).map(|number| format!("{number:08x}")).collect();
-        (!numbers.is_empty()).then(|| SavedImages { numbers: kept, whole: cut.is_none() && numbers.len() <= SAVED })
+        (!numbers.is_empty()).then(|| SavedImages {
+            numbers: kept,
+            whole: cut.is_none() && numbers.len() <= SAVED,
+            by: BY,
+        })
     }
 
     /// What is to be said where the model was trained here on images that it is now asked about.
@@ -171,7 +188,7 @@ mod tests {
             Module::fresh(&Layer::sequence([Layer::flatten(), Layer::linear(10)]), [1, 16, 16], 0, Device::Cpu)?;
         let numbers: BTreeSet<u32> = learned.likenesses().iter().copied().map(short).filter(|n| *n <= cut).collect();
         let numbers = numbers.iter().map(|number| format!("{number:08x}")).collect();
-        Ok(Model::of_module("f", module)?.that_remembers(Some(SavedImages { numbers, whole: false })))
+        Ok(Model::of_module("f", module)?.that_remembers(Some(SavedImages { numbers, whole: false, by: BY })))
     }
 
     #[test]

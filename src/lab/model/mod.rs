@@ -239,9 +239,19 @@ pub struct Model {
     /// How far the scores that were seen then may be off by rounding, not a number before.
     rounding_of_scores: Rc<Cell<f64>>,
     /// How many images it takes at a time and no others, as a program does that was traced or exported for so many.
-    takes: Rc<Cell<Option<i64>>>,
+    takes: Rc<Cell<Takes>>,
     /// Of a model that was written elsewhere a few images and what it answered to them first.
     first_answers: Rc<RefCell<Option<FirstAnswers>>>,
+}
+
+/// What is known of how many images a model takes at a time.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+enum Takes {
+    #[default]
+    Unknown,
+    /// No one number of images of this size, as far as was looked.
+    NoneOf([i64; 3]),
+    Batches(i64),
 }
 
 impl Model {
@@ -435,22 +445,19 @@ impl Model {
         if size.len() != 4 || size[0] == 0 {
             return Err(Error::model(format!("{}: images must be N x C x H x W, got {size:?}", self.name)));
         }
-        if let Some(takes) = self.takes.get()
-            && size[0] != takes
-        {
-            return self.in_batches_of(takes, images);
-        }
         if let Some(input) = self.input
             && size[1..] != input
         {
             return Err(self.of_another_size(input, &size[1..]));
         }
+        if let Takes::Batches(takes) = self.takes.get()
+            && size[0] != takes
+        {
+            return self.in_batches_of(takes, images);
+        }
         match self.answered(images) {
-            Err(error) => match self.fixed_batch(images, &error) {
-                Some(takes) => {
-                    self.takes.set(Some(takes));
-                    self.in_batches_of(takes, images)
-                }
+            Err(error) => match self.fixed_batch(images, &error)? {
+                Some(takes) => self.in_batches_of(takes, images),
                 None => Err(error),
             },
             answered => answered,
@@ -473,24 +480,56 @@ impl Model {
         Ok(Tensor::f_cat(&all, 0)?)
     }
 
-    /// How many images what ended so with these takes, if it answers some one number of copies of the first and ends in an error of its own with one more
-    /// and with as many as these.
-    fn fixed_batch(&self, images: &Tensor, error: &Error) -> Option<i64> {
+    /// How many images what ended so with these takes, if it answers some one number of copies of the first, all alike, and ends in an error of its own
+    /// with one more and with as many as these. It is looked for once.
+    fn fixed_batch(&self, images: &Tensor, error: &Error) -> Result<Option<i64>> {
         const USUAL: [i64; 10] = [1, 2, 4, 8, 10, 16, 32, 64, 100, 128];
+        /// Numbers of a batch, at most.
+        const LARGEST: usize = 1 << 25;
         let raised =
             |error: &Error| error.kind == ErrorKind::Model && !error.is_out_of_memory() && self.network.raised(error);
-        if !raised(error) {
-            return None;
+        let size = images.size();
+        let looked = Takes::NoneOf([size[1], size[2], size[3]]);
+        if self.takes.get() == looked || !raised(error) {
+            return Ok(None);
         }
-        let n = images.size()[0];
-        let copies = |many: i64| Ok::<_, Error>(images.f_narrow(0, 0, 1)?.f_repeat([many, 1, 1, 1])?);
-        let takes = |many: i64| copies(many).is_ok_and(|copies| self.answered(&copies).is_ok());
-        let refuses = |many: i64| {
-            let copies = copies(many).and_then(|copies| self.normalise(&copies));
-            copies.is_ok_and(|copies| self.network.forward(&copies).is_err_and(|error| raised(&error)))
+        let each = size[1..].iter().product::<i64>() as usize;
+        let ask = |many: i64| {
+            let copies = images.f_narrow(0, 0, 1)?.f_repeat([many, 1, 1, 1])?;
+            self.network.forward(&self.normalise(&copies)?)
         };
-        let found = refuses(n).then(|| USUAL.into_iter().filter(|many| *many != n).find(|&many| takes(many))).flatten();
-        found.filter(|&many| refuses(many + 1))
+        let refuses = |many: i64| match ask(many) {
+            Err(error) if raised(&error) => Ok(true),
+            Err(error) => Err(error),
+            Ok(_) => Ok(false),
+        };
+        let takes = |many: i64| match ask(many) {
+            Ok(scores) => {
+                let shape = scores.size();
+                let told = shape.len() == 2 && shape[0] == many && shape[1] > 0;
+                Ok(told
+                    && scores
+                        .f_narrow(0, 0, 1)?
+                        .f_expand_as(&scores)?
+                        .f_isclose(&scores, 1e-3, 1e-5, true)?
+                        .f_all()?
+                        .f_is_nonzero()?)
+            }
+            Err(error) if raised(&error) => Ok(false),
+            Err(error) => Err(error),
+        };
+        self.takes.set(looked);
+        if !refuses(size[0])? {
+            return Ok(None);
+        }
+        for many in USUAL.into_iter().filter(|&many| many != size[0] && many as usize * each <= LARGEST) {
+            if takes(many)? {
+                let fixed = refuses(many + 1)?;
+                self.takes.set(if fixed { Takes::Batches(many) } else { looked });
+                return Ok(fixed.then_some(many));
+            }
+        }
+        Ok(None)
     }
 
     fn answered(&self, images: &Tensor) -> Result<Tensor> {

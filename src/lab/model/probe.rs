@@ -2,7 +2,7 @@
 
 use tch::Kind;
 
-use super::Model;
+use super::{Model, Takes};
 use crate::core::{Cx, ErrorKind, LongCall, Object, Result, Tensor, in_stream, significant, with_stream};
 use crate::data::Dataset;
 
@@ -176,7 +176,7 @@ impl Model {
         }
         let mut noticed = self.noticed_in(images, &answers, &ask)?;
         let unsteady = noticed.iter().any(|caution| caution.contains(UNSTEADY));
-        if spread.len() < n as usize && !unsteady && self.takes.get().is_none() {
+        if spread.len() < n as usize && !unsteady && !matches!(self.takes.get(), Takes::Batches(_)) {
             match ask(all) {
                 Ok(among_more) => {
                     let spread = Tensor::f_from_slice(&spread)?.f_to(all.device())?;

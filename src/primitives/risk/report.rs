@@ -26,7 +26,7 @@ pub static REPORT: Primitive = Primitive {
             changes do not keep label and density, and no test can tell which. `power` says which gap R_g - R_S these images show \
             with 80% power, and how many images gaps of 0.001, 0.005 and 0.02 need: for T_i as they are, tilted \
             exponentially to that mean, by a normal approximation, which promises too much where small weights stand beside whole errors: samples with \
-            that gap are simulated (400), and where plainly fewer are rejected the sentence says how many. \"No power\" means that even the largest gap there could have been, with \
+            that gap are simulated (400, or fewer where images are many; none from 20,000 with a T_i that is not 0 on), and where plainly fewer are rejected the sentence says how many. \"No power\" means that even the largest gap there could have been, with \
             every positive T_i at its largest and no other against it (of searches that average: no image against it), would be noticed with less. Several reports asked \
             together are corrected by `risk::holm`. A transcript without densities is refused.",
     source: "Werpachowski, György and Szepesvári 2019, Sections 2 and 3",

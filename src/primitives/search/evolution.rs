@@ -23,7 +23,7 @@ pub static EVOLUTION: Primitive = Primitive {
             numbers keep a deviation that reaches the next one; chance is drawn. What falls outside a range is turned back. Where it has come to rest, it begins anew \
             with twice as many settings a generation. A generation in which all losses are equal teaches nothing, and random ones follow. Every image has \
             a population of its own; all are asked at once. It goes where the better half lies; where a climb has come to its end, \
-            a third of its questions are drawn at random as long as nothing larger is found, and it goes on from any of these that is worse. So a narrow place that \
+            a third of its questions are drawn at random as long as nothing larger is found, and it goes on around the numbers of any of these that is worse. So a narrow place that \
             fails, which a slope leads away from, random questions still find sooner: 150 found one of 4% of the space for 40 objects of 40, as many of these for 28. Factors that matter only together, along a slope between them, are search::bayes's.",
     source: "Hansen and Ostermeier, Evolutionary Computation 9(2), 2001; Ros and Hansen, PPSN 2008; Auger and Hansen, CEC 2005; Hamano et al., GECCO 2024",
     examples: &[Example {
