@@ -68,6 +68,18 @@ def dies():
     return answer
 def leaves(): sys.exit("no weights here")
 def hangs(): return lambda x: time.sleep(60)
+def alone():
+    bent = Bent()
+    def f(x):
+        if x.shape[0] != 1: raise ValueError("Got: %d Expected: 1" % x.shape[0])
+        return bent(x)
+    return f
+def fours():
+    bent = Bent()
+    def f(x):
+        if x.shape[0] != 4: raise ValueError("Got: %d Expected: 4" % x.shape[0])
+        return bent(x)
+    return f
 def one_row(): return lambda x: [[1.0, 2.0]]
 def ragged(): return lambda x: [[1.0]] + [[1.0, 2.0]] * (x.shape[0] - 1)
 def text(): return lambda x: "cat"
@@ -242,6 +254,23 @@ fn a_model_that_does_not_stand_by_its_answers_is_told_of() {
     assert!(forgetful.starts_with("[0, ") && forgetful.contains("after other questions"), "{forgetful}");
     let spoils = said(&mut place, "spoils", 0);
     assert!(spoils.starts_with("[1, ") && spoils.contains("asked about once more: its answers go by"), "{spoils}");
+}
+
+/// As programs do that were exported for so many: all images are asked about, in batches of that size. What raises whatever it is asked is told so.
+#[test]
+fn models_of_one_batch_size_are_asked_in_batches_of_it() {
+    let mut place = Place::of_models();
+    let found = place
+        .evaluate(
+            "let ds = data::glyphs(#{ n: 10, size: 16, seed: 1 });
+             let wanted = model::python(\"models.py:fixed\").logits(ds);
+             [\"alone\", \"fours\"].map(|name| {
+                 let f = model::python(`models.py:${name}`);
+                 (f.logits(ds) - wanted).abs().max() < 1e-5 && f.logits(ds.take(3)).shape == [3, 3]
+             })",
+        )
+        .expect("scores");
+    assert_eq!(found.summary(), "[true, true]");
 }
 
 /// The same as a closure of the same formula and, along gradients, as layers with the same weights.

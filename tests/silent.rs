@@ -33,6 +33,8 @@ mod provenance;
 mod recipes;
 #[path = "silent/reproducible.rs"]
 mod reproducible;
+#[path = "silent/selected.rs"]
+mod selected;
 #[path = "silent/tables.rs"]
 mod tables;
 #[path = "silent/verdicts.rs"]
