@@ -110,6 +110,9 @@ impl Judgements {
         if percent == 1.0 {
             cautions.add("no two judgements of an item differ: how much those of others would is not known, and no interval says it");
         }
+        if percent == 0.0 && pairable > 0 {
+            cautions.add("no two judgements of an item agree: how much those of others would is not known, and no interval says it");
+        }
         if pairable < part.items {
             let single = part.items - pairable;
             cautions.add(format!("{single} of {} items have one judgement, which agrees with none", part.items));
@@ -128,6 +131,8 @@ impl Judgements {
                 Bounded { lo: found.lo.clamp(0.0, 1.0), hi: found.hi.clamp(0.0, 1.0), ..found }
             },
             ac1: match ac1 {
+                // Where nothing agrees it varies by how common the answers are alone.
+                Some(ac1) if percent == 0.0 => Bounded { value: ac1, lo: f64::NAN, hi: f64::NAN },
                 Some(ac1) => interval(ac1, |found| found.ac1)?,
                 None => Bounded { value: f64::NAN, lo: f64::NAN, hi: f64::NAN },
             },

@@ -44,7 +44,7 @@ pub struct WorkerErrors {
     pub judgements: usize,
     /// By the true answer (row), how often each is given (column).
     pub answers: Vec<Vec<f64>>,
-    /// How often the answer is the true one, by how often each is.
+    /// How often the answer is the true one, by how often each is, of those that are true of something that the worker judged.
     pub accuracy: f64,
 }
 
@@ -116,10 +116,29 @@ impl Judgements {
         }
         let mut given = vec![0; part.workers];
         part.rows.iter().for_each(|row| given[row[0] as usize] += 1);
+        // Of an answer that is true of nothing that a worker judged the model knows no errors.
+        const MET: f64 = 0.5;
+        let mut met = vec![vec![0.0; words]; part.workers];
+        for &[worker, item, _] in &part.rows {
+            let own = &probability[item as usize];
+            met[worker as usize].iter_mut().zip(own).for_each(|(met, p)| *met += p);
+        }
+        let has_met = |worker: usize, word: usize| met[worker][word] >= MET;
+        let others =
+            (0..part.workers).filter(|&worker| (0..words).any(|word| prior[word] > 0.0 && !has_met(worker, word)));
+        let others = others.count();
+        if others > 0 {
+            cautions.add(format!(
+                "{others} of {} workers judged nothing of which some answer is true: their rows of that answer say nothing, and `accuracy` is of the others",
+                part.workers
+            ));
+        }
         let names = self.worker_names();
         let workers = (0..part.workers).map(|worker| {
             let answers = errors[worker].clone();
-            let accuracy = (0..words).map(|word| prior[word] * answers[word][word]).sum();
+            let of_met = || (0..words).filter(|&word| has_met(worker, word));
+            let all: f64 = of_met().map(|word| prior[word]).sum();
+            let accuracy = of_met().map(|word| prior[word] * answers[word][word]).sum::<f64>() / all;
             WorkerErrors { worker: names[worker].clone(), judgements: given[worker], answers, accuracy }
         });
         let items = part.of.iter().zip(probability).zip(votes);

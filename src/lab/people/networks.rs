@@ -18,6 +18,8 @@ pub struct JudgedImages {
     pub kept: Vec<bool>,
     /// Items that nobody judged who counts, or whose seed was refused.
     pub unjudged: usize,
+    /// What is to be said of items of which people were of two halves.
+    ties: Option<String>,
 }
 
 /// How often networks and people say the same.
@@ -46,7 +48,8 @@ impl TaskAnswers {
             .hint("networks are set beside \"label\" and \"keeps_label\""));
         }
         let (mut items, mut kept) = (vec![], vec![]);
-        for (item, verdict) in self.task.items(&judgements.items)?.into_iter().zip(verdicts(judgements)) {
+        let (verdicts, ties) = verdicts(judgements);
+        for (item, verdict) in self.task.items(&judgements.items)?.into_iter().zip(verdicts) {
             if let Some(verdict) = verdict {
                 items.push(item);
                 kept.push(verdict);
@@ -56,7 +59,7 @@ impl TaskAnswers {
             return Err(Error::data("no item was judged"));
         }
         let unjudged = self.task.text.items.len() - items.len();
-        Ok(JudgedImages { set: self.task.images(cx, &items, false, channels)?, kept, unjudged })
+        Ok(JudgedImages { set: self.task.images(cx, &items, false, channels)?, kept, unjudged, ties })
     }
 }
 
@@ -69,7 +72,10 @@ impl JudgedImages {
         }
         let unjudged = self.unjudged + said.len() - rows.len();
         let kept = rows.iter().map(|&row| self.kept[row]).collect();
-        Ok((Self { set: self.set.select(&rows)?, kept, unjudged }, said.into_iter().flatten().collect()))
+        Ok((
+            Self { set: self.set.select(&rows)?, kept, unjudged, ties: self.ties },
+            said.into_iter().flatten().collect(),
+        ))
     }
 }
 
@@ -152,6 +158,7 @@ pub fn beside(images: &JudgedImages, networks: Vec<bool>, mut cautions: Cautions
     let [both, neither] = [count(true, true), count(false, false)];
     let kept = images.kept.iter().filter(|kept| **kept).count();
     let n = images.kept.len();
+    images.ties.iter().for_each(|ties| cautions.add(ties.as_str()));
     if kept == 0 || kept == n {
         let all = if kept == 0 { "no" } else { "every" };
         cautions.add(format!(

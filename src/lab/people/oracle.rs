@@ -30,6 +30,10 @@ impl Said {
     fn keeps(self) -> Option<bool> {
         self.accepts().filter(|accepted| *accepted).map(|_| 2 * self.keeps > self.of_accepted)
     }
+
+    fn is_tie(self) -> bool {
+        self.keeps().is_some() && 2 * self.keeps == self.of_accepted
+    }
 }
 
 /// What people said of the images of a task.
@@ -99,8 +103,15 @@ impl PeopleOracle {
         if text.kind == QuestionKind::KeepsLabel {
             add(true)?;
         }
+        let ties = oracle.tests.values().filter(|said| said.is_tie()).count();
+        oracle.cautions.extend(&told_of_ties(ties, oracle.tests.len()).into_iter().collect::<Cautions>());
         Ok(oracle)
     }
+}
+
+/// What is said where people were of two halves about some of so many images.
+fn told_of_ties(ties: usize, all: usize) -> Option<String> {
+    (ties > 0).then(|| format!("of {ties} of {all} images as many people say that the label is kept as say that it is not: these count as not kept"))
 }
 
 impl Witnesses for PeopleOracle {
@@ -137,7 +148,9 @@ fn said(judgements: &Judgements) -> Vec<Said> {
     judgements.votes().iter().map(of).collect()
 }
 
-/// Of each item that was judged, whether people say that it keeps its label, as PeopleOracle does.
-pub(super) fn verdicts(judgements: &Judgements) -> Vec<Option<bool>> {
-    said(judgements).into_iter().map(Said::keeps).collect()
+/// Of each item that was judged, whether people say that it keeps its label, as PeopleOracle does; and what is to be said of ties.
+pub(super) fn verdicts(judgements: &Judgements) -> (Vec<Option<bool>>, Option<String>) {
+    let said = said(judgements);
+    let ties = said.iter().filter(|said| said.is_tie()).count();
+    (said.iter().map(|said| said.keeps()).collect(), told_of_ties(ties, said.len()))
 }

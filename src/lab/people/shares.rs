@@ -128,7 +128,7 @@ impl Judgements {
             cautions.add(format!("one {one} says nothing of other {of}: the interval is everything"));
         } else if value == 0.0 || value == 1.0 {
             cautions.add(
-                "all said the same: how much others would differ is not known, and each item or worker counts as one",
+                "it is the same for every item and worker: how much others would differ is not known, and each item or worker counts as one",
             );
         }
         few_groups(part.workers, "workers").into_iter().for_each(|caution| cautions.add(caution));

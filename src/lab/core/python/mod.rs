@@ -29,6 +29,8 @@ pub struct Offer {
     pub arguments: Json,
     /// Files that the arguments name.
     pub named: Vec<PathBuf>,
+    /// A folder that the arguments name and that is too large for what lies there to count.
+    pub too_large: Option<PathBuf>,
 }
 
 impl Offer {
@@ -43,8 +45,15 @@ impl Offer {
         let file = found.canonicalize().map_err(|e| Error::file(&found, e))?;
         let arguments = arguments.map_or_else(|| Ok(json!({})), |map| plain("args", map))?;
         let mut named = Vec::new();
-        texts(&arguments, &mut |text| named.extend(Some(PathBuf::from(text)).filter(|path| path.is_file())));
-        Ok(Self { file, name: name.into(), arguments, named })
+        texts(&arguments, &mut |text| named.push(PathBuf::from(text)));
+        let (mut files, mut too_large) = (vec![], None);
+        for path in named {
+            match files_below(cx, &path)? {
+                Some(found) => files.extend(found),
+                None => too_large = Some(path),
+            }
+        }
+        Ok(Self { file, name: name.into(), arguments, named: files, too_large })
     }
 
     /// "my_models.py:load"
@@ -52,6 +61,36 @@ impl Offer {
         let file = self.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         format!("{file}:{}", self.name)
     }
+}
+
+/// A file, or all that lie in a folder and in folders in it, in their order; none where there is neither, and nothing of a folder with more
+/// than a model has.
+fn files_below(cx: &Cx, path: &Path) -> Result<Option<Vec<PathBuf>>> {
+    const MOST: usize = 1000;
+    const BYTES: u64 = 8 << 30;
+    let (mut files, mut folders, mut bytes) = (vec![], vec![], 0);
+    match path {
+        path if path.is_file() => files.push(path.to_path_buf()),
+        path if path.is_dir() => folders.push(path.to_path_buf()),
+        _ => {}
+    }
+    while let Some(folder) = folders.pop() {
+        cx.check()?;
+        for entry in std::fs::read_dir(&folder).map_err(|e| Error::file(&folder, e))? {
+            let path = entry.map_err(|e| Error::file(&folder, e))?.path();
+            if path.is_file() {
+                bytes += path.metadata().map_or(0, |found| found.len());
+                files.push(path);
+            } else if path.is_dir() && !path.is_symlink() {
+                folders.push(path);
+            }
+            if files.len() > MOST || folders.len() > MOST || bytes > BYTES {
+                return Ok(None);
+            }
+        }
+    }
+    files.sort();
+    Ok(Some(files))
 }
 
 fn is_name(text: &str) -> bool {
