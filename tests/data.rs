@@ -548,6 +548,31 @@ fn pickled(records: &[u8], labels: &[&str]) -> Vec<u8> {
     all
 }
 
+/// The same as Python 3 pickles it, labels as an array too: protocol 5, or with its bytes as Python 2 is to read them.
+fn rewritten(records: &[u8], encoded: bool) -> Vec<u8> {
+    let word = |text: &str| [&b"X"[..], &(text.len() as u32).to_le_bytes(), text.as_bytes()].concat();
+    let bytes = |bytes: &[u8]| match encoded {
+        true => {
+            let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
+            [b"c_codecs\nencode\n".to_vec(), word(&text), word("latin1"), b"\x86R".to_vec()].concat()
+        }
+        false => [&b"\x96"[..], &(bytes.len() as u64).to_le_bytes(), bytes].concat(),
+    };
+    let array = |kind: &str, shape: &[u8], held: &[u8]| {
+        let kind = [b"cnumpy\ndtype\n".to_vec(), word(kind), b"\x89\x88\x87R".to_vec()].concat();
+        [b"cnumpy._core.numeric\n_frombuffer\n(".to_vec(), bytes(held), kind, shape.to_vec(), word("C"), b"tR".to_vec()]
+            .concat()
+    };
+    let records: Vec<&[u8]> = records.chunks(3073).collect();
+    let labels: Vec<u8> = records.iter().flat_map(|record| i64::from(record[0]).to_le_bytes()).collect();
+    let pixels: Vec<u8> = records.iter().flat_map(|record| &record[1..]).copied().collect();
+    let n = records.len() as u8;
+    let head: &[u8] = if encoded { b"\x80\x02}(" } else { b"\x80\x05}(" };
+    let (of_pixels, of_labels) =
+        (array("u1", &[b'K', n, b'M', 0, 12, 0x86], &pixels), array("i8", &[b'K', n, 0x85], &labels));
+    [head, &bytes(b"data"), &of_pixels, &bytes(b"labels"), &of_labels, b"u."].concat()
+}
+
 /// What torchvision downloads is the data set that the binary versions are.
 #[test]
 fn pickles_of_cifar_are_what_the_binary_versions_are() -> Outcome {
@@ -564,6 +589,10 @@ fn pickles_of_cifar_are_what_the_binary_versions_are() -> Outcome {
     std::fs::write(path("cifar-10-batches-py/test_batch"), pickled(&ten, &["labels"]))?;
     for file in ["cifar-10-batches-py", "cifar-10-batches-py/test_batch", "."] {
         assert_eq!(get(file)?.digest(), get("ten.bin")?.digest(), "{file}");
+    }
+    for encoded in [false, true] {
+        std::fs::write(path("rewritten"), rewritten(&ten, encoded))?;
+        assert_eq!(get("rewritten")?.digest(), get("ten.bin")?.digest(), "bytes that are encoded: {encoded}");
     }
     let missing = load(&cx, &path("cifar-10-batches-py"), &Load { split: Some("train".into()), ..Load::default() });
     assert!(message(missing).contains("data_batch_1: no such file"));

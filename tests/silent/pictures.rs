@@ -400,3 +400,63 @@ fn changes_of_labels_are_told_whatever_searches() {
         }"#;
     truths::hold(&run_in(folder.path(), script).unwrap_or_else(|error| panic!("{error}")));
 }
+
+/// A profile of colours: its primaries under D50 and the gamma of each.
+fn profile(primaries: [[f64; 3]; 3], gamma: f64) -> Vec<u8> {
+    let fixed = |x: f64| ((x * 65536.0).round() as i32).to_be_bytes();
+    let mut tags: Vec<(&[u8; 4], Vec<u8>)> = vec![];
+    for (name, primary) in [b"rXYZ", b"gXYZ", b"bXYZ"].into_iter().zip(primaries) {
+        tags.push((name, [&b"XYZ \0\0\0\0"[..], &primary.map(fixed).concat()].concat()));
+    }
+    for name in [b"rTRC", b"gTRC", b"bTRC"] {
+        let gamma = ((gamma * 256.0).round() as u16).to_be_bytes();
+        tags.push((name, [&b"curv\0\0\0\0\0\0\0\x01"[..], &gamma, &[0, 0]].concat()));
+    }
+    let mut table = (tags.len() as u32).to_be_bytes().to_vec();
+    let mut values = vec![];
+    for (name, value) in tags {
+        let at = 132 + 12 * 6 + values.len() as u32;
+        table.extend([&name[..], &at.to_be_bytes(), &(value.len() as u32).to_be_bytes()].concat());
+        values.extend(value);
+    }
+    let mut header = vec![0; 128];
+    header[12..24].copy_from_slice(b"mntrRGB XYZ ");
+    header[36..40].copy_from_slice(b"acsp");
+    [header, table, values].concat()
+}
+
+/// What a profile says of colours counts by its primaries and its light, whatever it is called.
+#[test]
+fn pictures_whose_colours_are_not_srgb_are_told() -> Outcome {
+    const SRGB: [[f64; 3]; 3] = [[0.4361, 0.2225, 0.0139], [0.3851, 0.7169, 0.0971], [0.1431, 0.0606, 0.7141]];
+    const ADOBE: [[f64; 3]; 3] = [[0.6097, 0.3111, 0.0195], [0.2053, 0.6257, 0.0609], [0.1492, 0.0632, 0.7446]];
+    let folder = tempfile::tempdir()?;
+    for (name, held) in [
+        ("plain", None),
+        ("srgb", Some(profile(SRGB, 2.2))),
+        ("adobe", Some(profile(ADOBE, 2.2))),
+        ("linear", Some(profile(SRGB, 1.0))),
+    ] {
+        for class in ["a", "b"] {
+            let place = folder.path().join(name).join(class);
+            std::fs::create_dir_all(&place)?;
+            let mut bytes = vec![];
+            let mut encoder = PngEncoder::new(&mut bytes);
+            if let Some(held) = &held {
+                encoder.set_icc_profile(held.clone())?;
+            }
+            let pixels: Vec<u8> = (0..192).map(|i| i + class.as_bytes()[0] % 7).collect();
+            encoder.write_image(&pixels, 8, 8, image::ExtendedColorType::Rgb8)?;
+            std::fs::write(place.join("x.png"), bytes)?;
+        }
+    }
+    truths_in(
+        folder.path(),
+        r#"
+        let f = model::from(|x| { let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([m, 1 - m], 1) }, #{ classes: 2 });
+        let told = |name| examine(f, data::load(name), #{ space: space::noise(), search: search::sweep(), levels: [0.0] }).cautions
+            .some(|said| said.contains("2 of the 2 pictures of " + name + " have a colour profile that is not sRGB"));
+        #{ plain: !told.call("plain"), srgb: !told.call("srgb"), adobe: told.call("adobe"), linear: told.call("linear") }"#,
+    );
+    Ok(())
+}

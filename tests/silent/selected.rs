@@ -1,37 +1,32 @@
 //! What images are of that were kept by a model's answers, and what numbers promise of others.
 
+use super::inputs::{Outcome, truths_in};
+use super::witnesses::DRAWN;
 use super::{refused, truths};
 
 #[test]
 fn images_kept_by_a_models_answers_say_so() {
-    truths(
-        r#"
-        let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
-        let small = #{ generator: [[net::linear(256), net::reshape(1, 16, 16)]], discriminator: [net::flatten(), net::linear(8)] };
-        let g = generator::train(ds, #{ arch: small, steps: 1, batch: 8, latent: 12, seed: 1 });
-        let reader = |seed| model::train(g.sample(#{ n: 400, seed: seed }), #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: seed });
-        let f = reader.call(1);
-        let other = reader.call(2);
-        let told = |cautions, words| cautions.some(|said| said.contains(words));
-        let tests = generator::tests(g, f, #{ n: 3, draws: 20000, seed: 1, oracle: [other] });
-        let rates = |images| examine(other, images, #{ space: space::noise(), search: search::sweep(), levels: [0.0] }).cautions;
+    truths(&format!(
+        r#"{DRAWN}
+        let tests = generator::tests(g, f, #{{ n: 3, draws: 20000, seed: 1, oracle: [judge] }});
+        let rates = |images| examine(judge, images, #{{ space: space::noise(), search: search::sweep(), levels: [0.0] }}).cautions;
         let set = tests.images;
         save(set, "tests.npz");
         let places = [];
-        for i in 0..set.len() { if tests.kept[i] { places.push(i); } }
+        for i in 0..set.len() {{ if tests.kept[i] {{ places.push(i); }} }}
         import "std/transfer" as transfer;
-        let met = transfer::table(#{ f: tests, all: #{ images: set } }, #{ f: f, other: other });
-        let wrong = if places.is_empty() { 0 } else { (other.predict(set.select(places)) != set.select(places).labels).sum().to_int() };
-        #{
+        let met = transfer::table(#{{ f: tests, all: #{{ images: set }} }}, #{{ f: f, judge: judge }});
+        let wrong = if places.is_empty() {{ 0 }} else {{ (judge.predict(set.select(places)) != set.select(places).labels).sum().to_int() }};
+        #{{
             own: !told.call(tests.cautions, "were kept because"),
             others: told.call(rates.call(set), "were kept because trained misreads them"),
-            joined: told.call(rates.call(g.sample(#{ n: 20, seed: 3 }).join(set)), "were kept because"),
+            joined: told.call(rates.call(g.sample(#{{ n: 20, seed: 3 }}).join(set)), "were kept because"),
             saved: told.call(rates.call(data::load("tests.npz")), "were kept because"),
-            ordinary: !told.call(rates.call(g.sample(#{ n: 20, seed: 3 })), "were kept because"),
+            ordinary: !told.call(rates.call(g.sample(#{{ n: 20, seed: 3 }})), "were kept because"),
             counted: met.rows[1].tests == set.len() && met.rows[1].counted == places.len() && places.len() < set.len()
-                && abs(met.rows[1].other * places.len() - wrong) < 1e-9 && met.rows[0].counted == set.len(),
-        }"#,
-    );
+                && abs(met.rows[1].judge * places.len() - wrong) < 1e-9 && met.rows[0].counted == set.len(),
+        }}"#
+    ));
 }
 
 /// The same pixels are known again in an array of bytes, of floats and in files.
@@ -117,6 +112,55 @@ fn intervals_of_a_few_far_numbers_are_told() {
             balanced: !told.call(info::interval(labels, labels).cautions, "fewer than ten"),
             nll: told.call(calibration::measure(of, #{ replicates: 100 }).cautions, "NLLs of 600 are so uneven"),
             spread: spread >= 2,
+        }"#,
+    );
+}
+
+/// A slip in a list of labels, and what macOS packs beside a folder's files.
+#[test]
+fn classes_that_nobody_meant_are_told_or_left_out() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    for place in ["a/cat", "a/dog", "a/__MACOSX/a", "b/cat", "b/cta", "b/dog"] {
+        std::fs::create_dir_all(root.join(place))?;
+        let n = if place == "b/cta" { 1 } else { 12 };
+        for i in 0..n {
+            image::GrayImage::from_fn(8, 8, |x, y| image::Luma([(x * y) as u8 * 4 + i]))
+                .save(root.join(place).join(format!("{i}.png")))?;
+        }
+    }
+    truths_in(
+        root,
+        r#"
+        let f = model::from(|x| { let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([m, 1 - m, m * 0], 1) }, #{ classes: 3 });
+        let told = |ds| examine(f, ds, #{ space: space::noise(), search: search::sweep(), levels: [0.0] }).cautions.some(|said| said.contains("names of classes are nearly the same"));
+        #{ packed: data::load("a").classes == ["cat", "dog"], plain: !told.call(data::load("a")), slip: told.call(data::load("b")) }"#,
+    );
+    Ok(())
+}
+
+/// Answers that agree nowhere, ties, and answers that a worker never met.
+#[test]
+fn what_people_did_not_say_is_not_said_for_them() {
+    truths(
+        r#"
+        let told = |cautions, words| cautions.some(|said| said.contains(words));
+        let words = ["a", "b", "c", "d"];
+        let apart = [];
+        let tied = [];
+        let cats = [];
+        for i in 0..12 {
+            apart.push(#{ worker: 1, item: i, answer: words[i % 4] });
+            apart.push(#{ worker: 2, item: i, answer: words[(i + 1) % 4] });
+            for w in 0..4 { cats.push(#{ worker: w, item: i, answer: if i < 6 { "cat" } else { "dog" } }); }
+            if i < 6 { cats.push(#{ worker: "onlycats", item: i, answer: "cat" }); }
+        }
+        let agreed = people::judgements(apart).agreement();
+        let consensus = people::judgements(cats).dawid_skene();
+        let one = consensus.workers.filter(|of| of.worker == "onlycats")[0];
+        #{
+            apart: told.call(agreed.cautions, "no two judgements of an item agree") && agreed.ac1_lo == (),
+            met: abs(one.accuracy - 1.0) < 0.01 && told.call(consensus.cautions, "1 of 5 workers judged nothing of which some answer is true"),
         }"#,
     );
 }

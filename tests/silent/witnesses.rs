@@ -9,7 +9,7 @@ use viva::script::Session;
 use super::{refused, truths};
 
 /// A generator whose images show their labels to `f`; `judge` reads them as well, `shifted` counts its classes from 1, `constant` says 3.
-const DRAWN: &str = r#"
+pub(super) const DRAWN: &str = r#"
     let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
     let small = #{ generator: [[net::linear(256), net::reshape(1, 16, 16)]], discriminator: [net::flatten(), net::linear(8)] };
     let g = generator::train(ds, #{ arch: small, steps: 1, batch: 8, latent: 12, seed: 1 });

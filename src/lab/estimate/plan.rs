@@ -27,6 +27,9 @@ const MOST_DRAWN: f64 = 5e5;
 /// Images drawn between two questions whether to stop.
 const PART: f64 = 4e6;
 
+/// How far from two sizes on both sides of a power it may be reached, as a factor: rates are of samples.
+const NEXT: f64 = 1.1;
+
 /// Pilots that are drawn from the pilot.
 const BOOTSTRAPS: u64 = 200;
 
@@ -268,9 +271,6 @@ fn crossing(curve: &PowerCurve, rates: &[Rate], power: f64, beyond: f64) -> Opti
         PowerCurve::of(near)?.crossing(power, (rates[below].at / NEXT, rates[above].at * NEXT))
     })
 }
-
-/// How far from two sizes on both sides of a power it may be reached, as a factor: rates are of samples.
-const NEXT: f64 = 1.1;
 
 /// The numbers of images that the tests need.
 pub fn plan(cx: &Cx, pilot: Pilot, settings: PlanSettings) -> Result<RiskPlan> {

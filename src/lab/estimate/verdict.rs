@@ -169,7 +169,7 @@ impl Power {
             parts.push(format!("one of {} is more than such images can show", list(&beyond)));
         }
         if !gaps.is_empty() && self.less().is_some() {
-            parts.push("these numbers are of the same approximation and too small: risk::plan simulates".into());
+            parts.push("numbers of images are of a normal approximation, which promises too much here, and too small: risk::plan simulates".into());
         }
         parts
     }

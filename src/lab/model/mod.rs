@@ -74,7 +74,7 @@ pub trait Network {
         false
     }
 
-    /// Whether an error is its own word about what it was asked, so that asking again does no harm: it ran to no end of its own, and took no longer than it may.
+    /// Whether an error is what it says of what it was asked, so that it can be asked again: it is still there, and did not run out of time.
     fn raised(&self, _error: &Error) -> bool {
         self.refuses()
     }
@@ -495,7 +495,7 @@ impl Model {
         }
         let each = size[1..].iter().product::<i64>() as usize;
         let ask = |many: i64| {
-            let copies = images.f_narrow(0, 0, 1)?.f_repeat([many, 1, 1, 1])?;
+            let copies = images.f_detach()?.f_narrow(0, 0, 1)?.f_repeat([many, 1, 1, 1])?;
             self.network.forward(&self.normalise(&copies)?)
         };
         let refuses = |many: i64| match ask(many) {

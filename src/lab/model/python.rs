@@ -170,7 +170,7 @@ pub fn python(cx: &Cx, offer: Offer, interpreter: Interpreter, options: PythonOp
         json!({ "do": "load_model", "device": device, "must": options.device.is_some(), "exact": !works_fast() });
     let (python, loaded, identity) = started(&interpreter, &offer, &question)?;
     loaded.record(cx, &offer)?;
-    let (name, names_files, too_large) = (offer.called(), !offer.named.is_empty(), offer.too_large.clone());
+    let (name, names_files, uncounted) = (offer.called(), !offer.named.is_empty(), offer.uncounted.clone());
     let network = PythonModel {
         dropped: Dropped::default(),
         differentiable: loaded.truth("gradients"),
@@ -229,9 +229,9 @@ pub fn python(cx: &Cx, offer: Offer, interpreter: Interpreter, options: PythonOp
         cx.warn(caution.as_str());
         model.notice(caution);
     }
-    if let Some(folder) = too_large.filter(|_| loaded.text("state").is_none()) {
+    if let Some(folder) = uncounted.filter(|_| loaded.text("state").is_none()) {
         model.notice(format!(
-            "{} holds too much for all of it to count in the hash of {name}, by which two models are told apart: name the file or folder of its weights",
+            "{} holds too much, or what can't be read, and does not count in the hash of {name}, by which two models are told apart: name the file or folder of its weights",
             folder.display()
         ));
     }

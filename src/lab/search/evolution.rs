@@ -295,6 +295,36 @@ impl EvolutionExaminer {
         }
         Drawn { shares, setting }
     }
+
+    /// Learns from what the population drew.
+    fn learn(&mut self, drawn: &[Drawn], losses: &[f32]) {
+        let mut order: Vec<usize> = (0..losses.len()).collect();
+        order.sort_by(|&a, &b| losses[b].total_cmp(&losses[a]).then(a.cmp(&b)));
+        let (Some(&first), Some(&last)) = (order.first(), order.last()) else { return };
+        if losses[first] == losses[last] {
+            // Nothing was told apart.
+            self.state = Population::new(&self.axes, self.state.population);
+            self.begun = false;
+            return;
+        }
+        self.state.note(losses[first]);
+        let half = order.len().div_ceil(2);
+        let raw: Vec<f64> = (0..half).map(|rank| ((half as f64 + 0.5) / (rank as f64 + 1.0)).ln()).collect();
+        let mut weights = vec![0.0; order.len()];
+        weights[..half].copy_from_slice(&raw);
+        // Equal losses weigh the same.
+        let mut from = 0;
+        while from < order.len() {
+            let to = (from..order.len()).find(|&k| losses[order[k]] != losses[order[from]]).unwrap_or(order.len());
+            let mean = weights[from..to].iter().sum::<f64>() / (to - from) as f64;
+            weights[from..to].fill(mean);
+            from = to;
+        }
+        let all: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|weight| *weight /= all);
+        let best: Vec<&Drawn> = order.iter().map(|&k| &drawn[k]).collect();
+        self.state.learn(&self.axes, &best, &weights);
+    }
 }
 
 impl Proposals for EvolutionExaminer {
@@ -342,45 +372,12 @@ impl Proposals for EvolutionExaminer {
         if larger || spent && self.elsewhere.many >= BEFORE * next {
             if let Some(worst) = self.elsewhere.take() {
                 self.state = Population::around(&self.axes, next, &worst);
-                self.begun = true;
             }
         } else if spent {
             self.state = Population::new(&self.axes, next);
             self.begun = false;
         }
         Ok(())
-    }
-}
-
-impl EvolutionExaminer {
-    /// Learns from what the population drew.
-    fn learn(&mut self, drawn: &[Drawn], losses: &[f32]) {
-        let mut order: Vec<usize> = (0..losses.len()).collect();
-        order.sort_by(|&a, &b| losses[b].total_cmp(&losses[a]).then(a.cmp(&b)));
-        let (Some(&first), Some(&last)) = (order.first(), order.last()) else { return };
-        if losses[first] == losses[last] {
-            // Nothing was told apart.
-            self.state = Population::new(&self.axes, self.state.population);
-            self.begun = false;
-            return;
-        }
-        self.state.note(losses[first]);
-        let half = order.len().div_ceil(2);
-        let raw: Vec<f64> = (0..half).map(|rank| ((half as f64 + 0.5) / (rank as f64 + 1.0)).ln()).collect();
-        let mut weights = vec![0.0; order.len()];
-        weights[..half].copy_from_slice(&raw);
-        // Equal losses weigh the same.
-        let mut from = 0;
-        while from < order.len() {
-            let to = (from..order.len()).find(|&k| losses[order[k]] != losses[order[from]]).unwrap_or(order.len());
-            let mean = weights[from..to].iter().sum::<f64>() / (to - from) as f64;
-            weights[from..to].fill(mean);
-            from = to;
-        }
-        let all: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|weight| *weight /= all);
-        let best: Vec<&Drawn> = order.iter().map(|&k| &drawn[k]).collect();
-        self.state.learn(&self.axes, &best, &weights);
     }
 }
 

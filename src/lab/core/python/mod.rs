@@ -29,8 +29,8 @@ pub struct Offer {
     pub arguments: Json,
     /// Files that the arguments name.
     pub named: Vec<PathBuf>,
-    /// A folder that the arguments name and that is too large for what lies there to count.
-    pub too_large: Option<PathBuf>,
+    /// A folder that the arguments name and of which nothing counts: it is too large, or not all of it can be read.
+    pub uncounted: Option<PathBuf>,
 }
 
 impl Offer {
@@ -46,14 +46,14 @@ impl Offer {
         let arguments = arguments.map_or_else(|| Ok(json!({})), |map| plain("args", map))?;
         let mut named = Vec::new();
         texts(&arguments, &mut |text| named.push(PathBuf::from(text)));
-        let (mut files, mut too_large) = (vec![], None);
+        let (mut files, mut uncounted) = (vec![], None);
         for path in named {
             match files_below(cx, &path)? {
                 Some(found) => files.extend(found),
-                None => too_large = Some(path),
+                None => uncounted = Some(path),
             }
         }
-        Ok(Self { file, name: name.into(), arguments, named: files, too_large })
+        Ok(Self { file, name: name.into(), arguments, named: files, uncounted })
     }
 
     /// "my_models.py:load"
@@ -64,7 +64,7 @@ impl Offer {
 }
 
 /// A file, or all that lie in a folder and in folders in it, in their order; none where there is neither, and nothing of a folder with more
-/// than a model has.
+/// than a model has, or with what can't be read.
 fn files_below(cx: &Cx, path: &Path) -> Result<Option<Vec<PathBuf>>> {
     const MOST: usize = 1000;
     const BYTES: u64 = 8 << 30;
@@ -76,8 +76,9 @@ fn files_below(cx: &Cx, path: &Path) -> Result<Option<Vec<PathBuf>>> {
     }
     while let Some(folder) = folders.pop() {
         cx.check()?;
-        for entry in std::fs::read_dir(&folder).map_err(|e| Error::file(&folder, e))? {
-            let path = entry.map_err(|e| Error::file(&folder, e))?.path();
+        let Ok(entries) = std::fs::read_dir(&folder) else { return Ok(None) };
+        for entry in entries {
+            let Ok(path) = entry.map(|entry| entry.path()) else { return Ok(None) };
             if path.is_file() {
                 bytes += path.metadata().map_or(0, |found| found.len());
                 files.push(path);

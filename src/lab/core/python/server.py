@@ -280,7 +280,11 @@ def digest_of_keras():
     digests = []
     for network in held:
         digest = hashlib.sha256()
-        for weights in network.get_weights():
+        # Of a network that is not built yet nothing is known.
+        own = network.get_weights()
+        if not own:
+            continue
+        for weights in own:
             digest.update(f"{weights.dtype} {list(weights.shape)} ".encode())
             digest.update(weights.tobytes())
         digests.append(digest.hexdigest())
