@@ -16,6 +16,8 @@ use viva::script::check;
 
 /// A session in a folder of its own, which goes with it.
 fn session() -> (Session, Rc<Cx>, tempfile::TempDir) {
+    // An example sets another number, and threads that wait for work take the cores of tests beside this one.
+    viva::core::set_threads(1);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut cx = Cx::default();
     cx.set_folder(folder.path().to_path_buf());

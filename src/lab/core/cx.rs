@@ -336,6 +336,11 @@ impl Cx {
         }
     }
 
+    /// The same of a model, of which others may have the name that the message tells.
+    pub fn warn_of(&self, subject: Digest, message: impl Into<String>) {
+        self.said.of_subject(subject, message.into()).into_iter().for_each(|message| self.warn(message));
+    }
+
     /// Where `print` and `show` write; the standard output unless set.
     pub fn set_output(&mut self, print: Box<dyn Fn(&str)>) {
         self.said.print = print;

@@ -173,13 +173,13 @@ impl Process {
                 Ok(_) | Err(RecvTimeoutError::Disconnected) => {
                     let status = self.wait(LAST_WORDS);
                     let ended = status.map_or("ended its answers".into(), |status| format!("ended ({status})"));
-                    return Err(self.failed(format!("{ended} without an answer")).hint(how));
+                    return Err(self.failed(format!("{ended} {UNANSWERED}")).hint(how));
                 }
                 Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => return Err(Error::interrupted()),
                 Err(RecvTimeoutError::Timeout) if begun.elapsed() > patience => {
                     let seconds = patience.as_secs_f64();
                     let late = self.introduction.late;
-                    return Err(self.failed(format!("did not answer within {seconds} s")).hint(late));
+                    return Err(self.failed(format!("{LATE} {seconds} s")).hint(late));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -203,6 +203,15 @@ impl Process {
             }
         }
     }
+}
+
+const LATE: &str = "did not answer within";
+const UNANSWERED: &str = "without an answer";
+
+/// Whether a program gave no answer, whatever it said beside it.
+pub fn went_unanswered(error: &Error) -> bool {
+    let first = error.message.lines().next().unwrap_or_default();
+    [LATE, UNANSWERED].iter().any(|words| first.contains(words))
 }
 
 /// Lets a write to a program that is gone fail in this thread, where the command line otherwise has it end the process.

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::Value;
+use super::{Digest, Value};
 
 /// Turns a value into text of so many columns.
 pub type Display = dyn Fn(&Value, usize) -> String;
@@ -17,6 +17,8 @@ pub(super) struct Said {
     /// The first megabyte of what was printed.
     printed: RefCell<String>,
     warnings: RefCell<Vec<String>>,
+    /// What was warned of, and of what.
+    subjects: RefCell<Vec<(String, Digest)>>,
     /// How much was printed and warned of when it was taken.
     taken: Cell<(usize, usize)>,
 }
@@ -29,6 +31,7 @@ impl Default for Said {
             width: 100,
             printed: RefCell::default(),
             warnings: RefCell::default(),
+            subjects: RefCell::default(),
             taken: Cell::default(),
         }
     }
@@ -53,6 +56,17 @@ impl Said {
 
     pub fn has_warned(&self, message: &String) -> bool {
         self.warnings.borrow().contains(message)
+    }
+
+    /// The message as it is to be warned of now: of another subject than before it names that; none where it was told of this one.
+    pub fn of_subject(&self, subject: Digest, message: String) -> Option<String> {
+        let mut subjects = self.subjects.borrow_mut();
+        if subjects.iter().any(|(told, of)| *told == message && *of == subject) {
+            return None;
+        }
+        subjects.push((message.clone(), subject));
+        let again = self.has_warned(&message);
+        Some(if again { format!("{message} (so for another of that name, {})", subject.short()) } else { message })
     }
 
     pub fn warn(&self, message: String) {

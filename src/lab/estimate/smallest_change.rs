@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::population::left_out;
+use super::tolerance::stuck::FEW;
 use crate::core::{Error, Object, Result, number};
 use crate::maths::means::skewed;
 use crate::maths::shares::few_groups;
@@ -57,6 +58,67 @@ type Name = (usize, Option<i32>);
 
 type NamedSizes = Vec<(Name, Size)>;
 
+/// What the images of one transcript needed, and what is to be said of that.
+struct Sizes {
+    named: NamedSizes,
+    said: Vec<String>,
+    /// Images that did not fail because the search could not move them.
+    stuck: usize,
+}
+
+impl Sizes {
+    /// Whether of so many nothing is known that a mean or a median of all is not known either.
+    fn are_doubtful(&self) -> bool {
+        self.stuck as f64 > FEW * self.named.len() as f64
+    }
+}
+
+/// What images that were given up, and might need any size from there on, may bring an estimate to: none needs more, or none is ever brought to
+/// fail. The product limit takes them for images like the others, which holds where all were followed as far, and not where it goes by the
+/// image how far.
+struct GivenUp {
+    none_more: Vec<Size>,
+    never: Vec<Size>,
+}
+
+impl GivenUp {
+    fn of(sizes: &[Size], until: f64) -> Self {
+        let given_up = |size: &Size| !size.enough && size.at < until;
+        let with = |other: &dyn Fn(&Size) -> Size| {
+            sizes.iter().map(|size| if given_up(size) { other(size) } else { *size }).collect()
+        };
+        Self { none_more: with(&|size| Size { enough: true, ..*size }), never: with(&|size| Size { at: until, ..*size }) }
+    }
+
+    fn count(sizes: &[Size], until: f64) -> usize {
+        sizes.iter().filter(|size| !size.enough && size.at < until).count()
+    }
+
+    /// The interval that holds whatever they need.
+    fn around(&self, mut found: Between, of: impl Fn(&ProductLimit) -> Between) -> Between {
+        if let (Some(least), Some(most)) = (ProductLimit::of(&self.none_more), ProductLimit::of(&self.never)) {
+            // A bound that is not known makes that of both unknown.
+            let (least, most) = (of(&least), of(&most));
+            let held = |bound: f64, other: f64, of: fn(f64, f64) -> f64| {
+                if bound.is_nan() || other.is_nan() { f64::NAN } else { of(bound, other) }
+            };
+            found.lo = held(found.lo, least.lo, f64::min);
+            found.hi = held(found.hi, most.hi, f64::max);
+        }
+        found
+    }
+}
+
+/// What is to be said where `given_up` of `all` images were followed less far than others had to be.
+fn said_of_given_up(given_up: usize, all: usize) -> Option<String> {
+    (given_up > 0).then(|| {
+        format!(
+            "{given_up} of {all} images were given up at a smaller size than others were followed to: an estimate takes them for images like the others, \
+             its interval holds whatever they need"
+        )
+    })
+}
+
 /// How far an image was tried that did not fail. A search for the least change leaves it as it stands where the point that it found lies
 /// beyond the level, or the radius of the space, and else where its way ended; `None` where nothing bounds its look. Where its gradient
 /// vanished it has looked nowhere. What keeps the worst point of those that it asks about has asked as far as it might.
@@ -82,7 +144,7 @@ fn said_of_sizes(
     if !least && fooled > 0 {
         said.push(format!(
             "sizes of images that failed are of the points where {search} ended, which may be larger than the least change that fails: these are \
-             bounds from above"
+             bounds from above, also where they are compared"
         ));
     } else if transcript.asks_for_least() && fooled > 0 {
         said.push(format!(
@@ -107,7 +169,7 @@ fn said_of_sizes(
 
 /// What is known of every image that was right as it stood, and what is to be said of it; `names` are the images' names, by default their
 /// places in the data.
-fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(NamedSizes, Vec<String>)> {
+fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<Sizes> {
     let known = |row: &&Row| row.may_be_fooled();
     let mut seen = BTreeSet::new();
     let size = |row: &Row| if row.fooled() { Some(row.magnitude.into()) } else { tried(transcript, row) };
@@ -118,8 +180,9 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(NamedSizes
         transcript.rows.iter().filter(|row| known(row) && of(row)).map(|row| row.id).collect::<BTreeSet<_>>().len()
     };
     let (fooled, left) = (images(&Row::fooled), images(&|row| !row.fooled() && !row.stuck()));
-    let said = said_of_sizes(transcript, (fooled, left, unbounded), farthest);
-    let sizes = transcript
+    let stuck = images(&Row::stuck);
+    let mut said = said_of_sizes(transcript, (fooled, left, unbounded), farthest);
+    let named: NamedSizes = transcript
         .rows
         .iter()
         .filter(known)
@@ -138,7 +201,15 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<(NamedSizes
             Ok(((name, names.map_or(row.target, |_| None)), size))
         })
         .collect::<Result<_>>()?;
-    Ok((sizes, said))
+    let mut found = Sizes { named, said: vec![], stuck };
+    if found.are_doubtful() {
+        said.push(format!(
+            "gradients vanished on {stuck} of {} images, of which nothing is known: a mean or a median of all is ()",
+            found.named.len()
+        ));
+    }
+    found.said = said;
+    Ok(found)
 }
 
 fn until(asked: Option<f64>, last: f64) -> Result<f64> {
@@ -158,8 +229,10 @@ fn none() -> Error {
 }
 
 pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) -> Result<SmallestChange> {
-    let (sizes, mut cautions) = sizes(transcript, None)?;
-    let sizes: Vec<Size> = sizes.into_iter().map(|(_, size)| size).collect();
+    let found = sizes(transcript, None)?;
+    let known = !found.are_doubtful();
+    let mut cautions = found.said;
+    let sizes: Vec<Size> = found.named.into_iter().map(|(_, size)| size).collect();
     let limit = ProductLimit::of(&sizes).ok_or_else(none)?;
     // Where all failed, a larger change would have been no more than enough.
     let last = if limit.is_complete() { f64::INFINITY } else { limit.last() };
@@ -169,14 +242,19 @@ pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) 
     // Sizes that end with the search say so already.
     cautions.extend(skewed(&counted, "sizes").filter(|_| !fooled.is_empty()));
     cautions.extend(few_groups(sizes.len(), "images"));
-    let mean = limit.restricted_mean(until, delta);
+    let given_up = GivenUp::of(&sizes, until);
+    cautions.extend(said_of_given_up(GivenUp::count(&sizes, until), sizes.len()));
+    let valued = |of: Between| if known { of } else { Between { value: f64::NAN, ..of } };
+    let mean = given_up.around(limit.restricted_mean(until, delta), |limit| limit.restricted_mean(until, delta));
     // Where all failed and nothing was asked, it is the mean itself, which other images may bring above the largest size here.
     let most = if asked.is_none() && limit.is_complete() { f64::INFINITY } else { until };
     Ok(SmallestChange {
         seeds: sizes.len(),
         fooled: fooled.len(),
-        median: limit.median(delta),
-        mean: Between { hi: mean.hi.min(most), ..mean },
+        median: valued(
+            GivenUp::of(&sizes, limit.last()).around(limit.median(delta), |limit| limit.median(delta)),
+        ),
+        mean: valued(Between { hi: if mean.hi.is_nan() { f64::NAN } else { mean.hi.min(most) }, ..mean }),
         until,
         of_fooled: fooled.iter().sum::<f64>() / fooled.len() as f64,
         cautions,
@@ -213,7 +291,10 @@ pub fn compare(
     delta: f64,
 ) -> Result<Compared> {
     check_alike(first, second, names)?;
-    let ((own, of_own), (others, of_others)) = (sizes(first, names[0])?, sizes(second, names[1])?);
+    let (own, others) = (sizes(first, names[0])?, sizes(second, names[1])?);
+    let known = [!own.are_doubtful(), !others.are_doubtful()];
+    let mut cautions = [own.said, others.said];
+    let (own, others) = (own.named, others.named);
     let others: BTreeMap<Name, Size> = others.into_iter().collect();
     let pairs: Vec<(Size, Size)> = own.iter().filter_map(|(name, size)| Some((*size, *others.get(name)?))).collect();
     let left_out = [own.len() - pairs.len(), others.len() - pairs.len()];
@@ -224,8 +305,30 @@ pub fn compare(
     let until = until(asked.or(Some(most.min(a.last().max(b.last())))), most)?;
     let unknown = Between { value: f64::NAN, lo: f64::NAN, hi: f64::NAN };
     let means = [&a, &b].map(|limit| limit.restricted_mean(until, delta).value);
-    let larger_by =
+    let mut larger_by =
         paired_difference(&pairs, until, delta).unwrap_or(Between { value: means[1] - means[0], ..unknown });
+    let of = [0, 1].map(|which| pairs.iter().map(|pair| [pair.0, pair.1][which]).collect::<Vec<_>>());
+    let given_up = of.each_ref().map(|sizes| GivenUp::count(sizes, until));
+    if given_up != [0, 0] {
+        let [of_first, of_second] = of.each_ref().map(|sizes| GivenUp::of(sizes, until));
+        let bound = |first: &[Size], second: &[Size]| {
+            let pairs: Vec<(Size, Size)> = first.iter().copied().zip(second.iter().copied()).collect();
+            paired_difference(&pairs, until, delta)
+        };
+        if let Some(least) = bound(&of_first.never, &of_second.none_more) {
+            larger_by.lo = larger_by.lo.min(least.lo);
+        }
+        if let Some(most) = bound(&of_first.none_more, &of_second.never) {
+            larger_by.hi = larger_by.hi.max(most.hi);
+        }
+    }
+    for (cautions, given_up) in cautions.iter_mut().zip(given_up) {
+        cautions.extend(said_of_given_up(given_up, pairs.len()));
+    }
+    if known != [true, true] {
+        larger_by.value = f64::NAN;
+    }
+    let means = [0, 1].map(|which| if known[which] { means[which] } else { f64::NAN });
     let count = |of: &dyn Fn(&Size, &Size) -> bool| pairs.iter().filter(|(a, b)| of(a, b)).count();
     // What was enough is less than what was not, where that went at least as far.
     let same = |a: &Size, b: &Size| a.at == b.at || (a.at - b.at).abs() <= ROUNDED * a.at.max(b.at);
@@ -244,6 +347,6 @@ pub fn compare(
         larger,
         decided: larger + count(&|a, b| more(b, a)),
         equal,
-        cautions: [of_own, of_others],
+        cautions,
     })
 }

@@ -11,7 +11,7 @@ use super::sequential::Plan;
 use super::zoo::{self, Asked};
 use super::{
     DISCRIMINATOR, Discriminator, Generator, Judge, KEPT_BY, Network, Sequential, Split, StagedProgram,
-    TAUGHT_TO_BE_MISREAD, digest,
+    TAUGHT_TO_BE_MISREAD, UNLEARNED, digest,
 };
 use crate::core::{Cx, Digest, Error, Result};
 use crate::model::weights::{self, Contents, Weights};
@@ -175,7 +175,11 @@ fn saved(cx: &Cx, weights: Weights, name: &str, about: &serde_json::Value, asked
     };
     let misread = about.get(TAUGHT_TO_BE_MISREAD).and_then(|said| said.as_bool()).unwrap_or(!kept_by.is_empty());
     let generator = Generator::of_tensors(name, network, device)?.with_keepers(kept_by).with_misreading(misread);
-    Ok(generator.with_discriminator(judge.map(Discriminator::new)))
+    let unlearned: Vec<i64> = match about.get(UNLEARNED) {
+        None => vec![],
+        Some(said) => serde_json::from_value(said.clone()).map_err(|_| damaged())?,
+    };
+    Ok(generator.with_unlearned(unlearned).with_discriminator(judge.map(Discriminator::new)))
 }
 
 fn program(cx: &Cx, path: &Path, name: &str, options: &Options) -> Result<Generator> {

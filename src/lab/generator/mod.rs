@@ -149,6 +149,8 @@ pub struct Generator {
     /// Hashes of the classifiers that it was taught to be read by.
     kept_by: Vec<String>,
     taught_to_be_misread: bool,
+    /// Labels that it was never shown an image of.
+    unlearned: Vec<i64>,
     /// The images that it draws again, where latent vectors are theirs.
     encoded: Option<Rc<Encoded>>,
     /// What was noticed of its images.
@@ -183,6 +185,7 @@ impl Generator {
             classifier: None,
             kept_by: vec![],
             taught_to_be_misread: false,
+            unlearned: vec![],
             encoded: None,
             cautions: Cautions::default(),
         })
@@ -255,6 +258,27 @@ impl Generator {
         Self { taught_to_be_misread, ..self }
     }
 
+    /// As one that learned from no image of some labels, which is said of every result of it.
+    pub fn with_unlearned(mut self, unlearned: Vec<i64>) -> Self {
+        if !unlearned.is_empty() {
+            let named: Vec<String> = unlearned.iter().take(NAMED).map(i64::to_string).collect();
+            let more = if unlearned.len() > NAMED { ", .." } else { "" };
+            self.cautions.add(format!(
+                "{} learned from no image of {} of its {} labels ({}{more}): what it draws for these shows none of them, and reading it otherwise is no mistake",
+                self.name,
+                unlearned.len(),
+                self.classes().unwrap_or_default(),
+                named.join(", "),
+            ));
+        }
+        Self { unlearned, ..self }
+    }
+
+    /// Labels that it was never shown an image of, where its training is known.
+    pub fn unlearned(&self) -> &[i64] {
+        &self.unlearned
+    }
+
     /// Whether it was finetuned against a classifier.
     pub fn is_taught_to_be_misread(&self) -> bool {
         self.taught_to_be_misread
@@ -283,8 +307,9 @@ impl Generator {
             let moved = moved.with_discriminator(judge.transpose().map_err(fixed)?).with_history(self.history.clone());
             let (kept_by, encoded) = (self.kept_by.clone(), self.encoded.clone());
             let taught_to_be_misread = self.taught_to_be_misread;
+            let (unlearned, cautions) = (self.unlearned.clone(), self.cautions.clone());
             let moved = moved.with_classifier(classifier);
-            Ok(Self { made_by: self.made_by, kept_by, taught_to_be_misread, encoded, ..moved })
+            Ok(Self { made_by: self.made_by, kept_by, taught_to_be_misread, unlearned, encoded, cautions, ..moved })
         })
     }
 
@@ -498,6 +523,10 @@ const DISCRIMINATOR: &str = "discriminator";
 /// What a file calls the classifiers that its generator was taught to be read by.
 const KEPT_BY: &str = "kept_by";
 const TAUGHT_TO_BE_MISREAD: &str = "taught_to_be_misread";
+/// And the labels that it learned from no image of.
+const UNLEARNED: &str = "unlearned";
+/// So many of them are named where it is told.
+const NAMED: usize = 10;
 
 impl Generator {
     /// How what it draws keeps nearer to the middle than what it was trained to draw.
@@ -605,6 +634,9 @@ impl Object for Generator {
         }
         if self.taught_to_be_misread {
             about[TAUGHT_TO_BE_MISREAD] = true.into();
+        }
+        if !self.unlearned.is_empty() {
+            about[UNLEARNED] = serde_json::json!(self.unlearned);
         }
         if let Some(discriminator) = &self.discriminator
             && let Some(said) = discriminator.judge().saved_as()

@@ -69,7 +69,7 @@ impl ProductLimit {
 
     /// Whether every one had enough in the end.
     pub fn is_complete(&self) -> bool {
-        self.steps.last().is_some_and(|step| step.share <= 0.0)
+        self.events == self.all
     }
 
     /// What is enough for half, with the interval of Brookmeyer and Crowley (1982) on the scale of log(-log S) at the level 1 - delta. Where
@@ -238,7 +238,7 @@ mod tests {
         let limit = ProductLimit::of(&small).expect("sizes");
         assert_eq!(limit.median(0.05), Between { value: 5.0, lo: 1.0, hi: 8.0 });
         near(limit.restricted_mean(7.5, 0.05).value, 4.58);
-        assert!(limit.is_complete() && limit.last() == 8.0);
+        assert!(!limit.is_complete() && limit.last() == 8.0);
     }
 
     /// Half of an even number is enough for half of it; lifelines 0.30.3 says so of any such number, too.

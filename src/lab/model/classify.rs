@@ -171,7 +171,7 @@ impl Model {
         let answers = self.predictions(cx, &Inputs::Data(set))?;
         match self.unlike_before(&answers, &|rows| set.images(rows, cx.device())) {
             Ok(Some(caution)) => {
-                cx.warn(caution.as_str());
+                cx.warn_of(self.digest, caution.as_str());
                 self.notice(caution);
             }
             Err(error) if error.is_interrupted() => return Err(error),

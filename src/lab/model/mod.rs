@@ -520,6 +520,11 @@ impl Model {
         };
         self.takes.set(looked);
         if !refuses(size[0])? {
+            self.notice(format!(
+                "{} ended in an error and answered the same when it was asked once more ({}): what it answers goes by more than the image",
+                self.name,
+                error.message.lines().next().unwrap_or_default()
+            ));
             return Ok(None);
         }
         for many in USUAL.into_iter().filter(|&many| many != size[0] && many as usize * each <= LARGEST) {
@@ -620,7 +625,7 @@ impl Model {
             let caution =
                 format!("{} sees grey images as three channels that are alike but for `mean` and `std`", self.name);
             if !self.cautions().iter().any(|said| said == caution) {
-                cx.warn(caution.as_str());
+                cx.warn_of(self.digest, caution.as_str());
                 self.notice(caution);
             }
         }

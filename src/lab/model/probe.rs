@@ -99,7 +99,7 @@ impl Model {
         // A number that is none is less than any.
         self.rounding_of_scores.set(self.rounding_of_scores.get().max(noticed.1));
         for caution in noticed.2 {
-            cx.warn(caution.as_str());
+            cx.warn_of(self.digest, caution.as_str());
             self.notice(caution);
         }
         Ok(())
@@ -157,8 +157,12 @@ impl Model {
         let spread: Vec<i64> = (0..n.min(MOST as i64)).map(|i| (i + 1) * n / n.min(MOST as i64) - 1).collect();
         let images = &all.f_index_select(0, &Tensor::f_from_slice(&spread)?.f_to(all.device())?)?;
         let answers = ask(images)?;
-        if answers.f_isfinite()?.f_all()?.f_int64_value(&[])? == 0 {
-            return Ok((0.0, vec![]));
+        let finite = |answers: &Tensor| -> Result<bool> { Ok(answers.f_isfinite()?.f_all()?.f_int64_value(&[])? != 0) };
+        if !finite(&answers)? {
+            // What stays so is told of where it is made something of.
+            let other = self.module().is_none() && !self.opaque() && finite(&ask(images)?)?;
+            let told = format!("{} answered numbers that are not finite, and {DRAWS}, {UNSTEADY}: each answer is of one asking", self.name);
+            return Ok((0.0, if other { vec![told] } else { vec![] }));
         }
         let largest = answers.f_abs()?.f_max()?.f_double_value(&[])?;
         let of_kind =
@@ -341,8 +345,11 @@ fn apart(a: &Tensor, b: &Tensor) -> Result<f64> {
         spread => spread,
     };
     let gap = a.f_sub(b)?.f_abs()?.f_max()?.f_double_value(&[])?;
-    let gap = (gap - ROUNDING * largest).max(0.0) / spread.max(f64::MIN_POSITIVE);
-    Ok(if gap.is_nan() { f64::INFINITY } else { gap })
+    // A number that is none is the smaller one of any two.
+    if gap.is_nan() {
+        return Ok(f64::INFINITY);
+    }
+    Ok((gap - ROUNDING * largest).max(0.0) / spread.max(f64::MIN_POSITIVE))
 }
 
 #[cfg(test)]

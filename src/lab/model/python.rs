@@ -7,6 +7,7 @@ use tch::{Device, Kind};
 
 use super::load::check_normalisation;
 use super::{Model, Network};
+use crate::core::process::went_unanswered;
 use crate::core::python::{Interpreter, LoadedOffer, Offer, Python};
 use crate::core::{
     Cx, Digest, Elsewhere, Error, ErrorKind, Result, Tensor, answered_elsewhere, device_name, keeps_graph, on_device,
@@ -119,7 +120,7 @@ impl Network for PythonModel {
 
     /// An exception, which tells its line.
     fn raised(&self, error: &Error) -> bool {
-        format!("{} {}", error.message, error.hint.as_deref().unwrap_or_default()).contains(", line ")
+        !went_unanswered(error) && format!("{} {}", error.message, error.hint.as_deref().unwrap_or_default()).contains(", line ")
     }
 
     fn foreign(&self) -> bool {

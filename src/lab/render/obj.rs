@@ -54,6 +54,10 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
     }
     // The parser tells colours by their order among colours.
     let all_coloured = words.coloured == words.vertices;
+    if words.short > 0 {
+        let (s, are) = if words.short == 1 { ("", "is") } else { ("s", "are") };
+        parts.remark(format!("{} face{s} of fewer than three corners {are} left out, as where a file was cut short", words.short));
+    }
     if materials.is_empty() && words.materials {
         let how = if all_coloured { "in the colours of its vertices" } else { "grey" };
         parts.remark(format!("its materials (usemtl) are in no file that it names (mtllib), and it is drawn {how}"));
@@ -108,6 +112,10 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
             .hint("give faces without `vt` a material of their own, behind a `usemtl`"));
         }
         texture.resize(positions.len(), Vec2::ZERO);
+        // The parser says which normals there are, and not of which corners.
+        if !normals.is_empty() && normals.len() != positions.len() {
+            parts.remark(SOME_NORMALS);
+        }
         let cutter = cut(&budget, mesh, &local)?;
         if cutter.uncut > 0 {
             parts.remark(UNCUT);
@@ -138,6 +146,9 @@ const UNREAD: [&str; 5] = ["kd", "map_kd", "map_ke", "map_d", "d"];
 /// Many programs write black where a texture takes the place of a colour, which their own viewers do not multiply it by.
 const BLACKENED: &str =
     "its textures are drawn black, as they are multiplied by the colour of their material (Kd 0 0 0)";
+
+const SOME_NORMALS: &str =
+    "of one material some faces have normals (vn) and others none, so that all of these are drawn flat: give those without a material of their own";
 
 /// `Tr` is what `d` leaves; some programs write `d` under its name, so that 1 beside a `d` of 1 says nothing.
 fn is_transparent(material: &tobj::Material) -> bool {
@@ -231,6 +242,8 @@ struct ObjWords {
     /// Vertices, and those that have a colour.
     vertices: usize,
     coloured: usize,
+    /// Faces of fewer than three corners, as where a file was cut in its last one.
+    short: usize,
 }
 
 /// Finds them, and turns lines (l) into comments, of which the parser would make faces.
@@ -248,10 +261,13 @@ fn take_words(object: &mut [u8]) -> ObjWords {
             b"p" => words.points = true,
             b"curv" | b"curv2" | b"surf" => words.free_forms = true,
             b"usemtl" => words.materials = true,
-            b"v" => {
-                words.vertices += 1;
+            word @ (b"v" | b"f") => {
+                let of_face = word == b"f";
                 let numbers = line[length..].split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-                words.coloured += usize::from(numbers.take_while(|word| !word.starts_with(b"#")).count() >= 6);
+                let numbers = numbers.take_while(|word| !word.starts_with(b"#")).count();
+                words.vertices += usize::from(!of_face);
+                words.coloured += usize::from(!of_face && numbers >= 6);
+                words.short += usize::from(of_face && numbers < 3);
             }
             _ => {}
         }

@@ -25,6 +25,7 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
         half_free_and_right(plan, rows),
         if plan.objective.failure.of_classes() { towards_own_labels(rows) } else { None },
         missed_within_more(plan, rows),
+        never_failed(plan, rows),
         within_rounding(plan, rows),
         unbounded(plan),
         as_wanted_throughout(plan, rows),
@@ -124,6 +125,15 @@ fn short(plan: &Examination, rows: &[Row]) -> Option<String> {
 
 /// Whether images that fail within a level are left right within a larger one, which holds the change that they fail by. What was asked about
 /// one change of each image looks for no failures, unless it goes along gradients.
+fn never_failed(plan: &Examination, rows: &[Row]) -> Option<String> {
+    let misses = plan.search.misses(slopes::width(plan))?;
+    let ids = |of: &dyn Fn(&&Row) -> bool| rows.iter().filter(of).map(|row| row.id).collect::<BTreeSet<_>>();
+    let asked = ids(&|row| row.may_be_fooled());
+    let left = asked.difference(&ids(&|row| row.fooled())).count();
+    let search = plan.search.describe();
+    (left > 0).then(|| format!("{left} of {} images never failed, and {search} {misses}", asked.len()))
+}
+
 fn missed_within_more(plan: &Examination, rows: &[Row]) -> Option<String> {
     if !levels_nest(plan) {
         return None;

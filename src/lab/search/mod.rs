@@ -182,6 +182,11 @@ pub trait Search {
         None
     }
 
+    /// What it is known to miss, which is said where it left images that did not fail.
+    fn misses(&self, _factors: usize) -> Option<&'static str> {
+        None
+    }
+
     /// The same of these images and this model.
     fn caution_about(&self, _data: &Dataset, _model: &Model) -> Option<String> {
         None

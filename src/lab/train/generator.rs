@@ -56,6 +56,8 @@ pub struct GanSettings {
     pub keepers: Option<Keepers>,
     /// Hashes of all models that the generator is taught to be read by, now and before.
     pub kept_by: Vec<String>,
+    /// Labels that it had learned from no image of before; all, where it begins anew.
+    pub unlearned: Option<Vec<i64>>,
 }
 
 /// What is noted: the columns of the history.
@@ -713,7 +715,13 @@ impl GeneratorTraining<'_> {
         let generator = generator.with_discriminator(Some(Discriminator::new(judge)));
         let generator = generator.with_history(history).with_classifier(classifier);
         let generator = generator.with_keepers(self.settings.kept_by.clone());
-        Ok(generator.with_misreading(self.settings.attack.is_some()))
+        let generator = generator.with_misreading(self.settings.attack.is_some());
+        let counts = self.set.counts();
+        let shown = |label: i64| counts.get(label as usize).is_some_and(|n| *n > 0);
+        let before = |label: i64| self.settings.unlearned.as_ref().is_none_or(|of| of.contains(&label));
+        let unlearned = (0..generator.classes().unwrap_or(0)).filter(|label| before(*label) && !shown(*label));
+        let unlearned = unlearned.collect();
+        Ok(generator.with_unlearned(unlearned))
     }
 
     fn diverged(&mut self, step: u64, what: &str) -> Result<Error> {

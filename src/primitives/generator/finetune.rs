@@ -162,6 +162,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         }),
         keepers,
         kept_by,
+        unlearned: Some(generator.unlearned().to_vec()),
     };
     let other_classes = model.classes().filter(|known| *known != classes).map(|known| {
         format!(

@@ -140,6 +140,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         attack: None,
         keepers: None,
         kept_by: vec![],
+        unlearned: None,
     };
     let start = fresh(&plans, settings.seed, cx.device(), thesis)?;
     let drawn = Generator::of_tensors("", start.0.clone(), cx.device())?.image_shape()?;

@@ -1,6 +1,6 @@
 //! How often a model is right or wrong.
 
-use crate::core::{Cx, Result, Value};
+use crate::core::{Cx, Object, Result, Value};
 use crate::data::Dataset;
 use crate::model::Model;
 use crate::primitives::{Args, Example, Kind, Param, Primitive};
@@ -48,7 +48,8 @@ fn share(cx: &Cx, args: &Args, count: fn(usize, usize) -> usize) -> Result<Value
     let read = model.read(cx, &set)?;
     let correct = read.iter().filter(|(label, answer)| label == answer).count();
     // A float can't say so itself; the run keeps it.
-    model.known_doubts(&set).for_each(|told| cx.warn(told));
-    model.doubts(&set, &read).into_iter().for_each(|told| cx.warn(told));
+    model.known_doubts(&set).for_each(|told| cx.warn_of(model.digest(), told));
+    model.doubts(&set, &read).into_iter().for_each(|told| cx.warn_of(model.digest(), told));
+    set.drawn_by().iter().for_each(|told| cx.warn(told));
     Ok(Value::Float(count(correct, set.len()) as f64 / set.len() as f64))
 }

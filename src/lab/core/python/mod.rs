@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::{Map, Value as Json, json};
 
 use self::shared::SharedMemory;
+use super::permissions::held;
 use super::process::{Introduction, Process};
 use super::{Cx, Digest, Error, ErrorKind, Result, Tensor, Value, at_home, below_home, no_gradient};
 
@@ -258,7 +259,8 @@ impl Python {
             kind,
             how: "what it said last stands above; `python` names another interpreter, such as \"venv/bin/python\", and --allow-run=venv/bin/python \
                   lets it read the environment that it is of",
-            late: "`seconds` is how long an answer may take; loading may take ten times as long",
+            late: "`seconds` is how long an answer may take; loading may take ten times as long; a DataLoader with workers waits without end where a run \
+                   holds its programs: num_workers=0, or --allow-net and --allow-write=/dev/shm",
         };
         let process = Process::start(command, introduction)?;
         let mut python = Self {
@@ -312,11 +314,15 @@ impl Python {
             }
             _ => {
                 let error = Error::new(self.kind, format!("{called}: {problem}{lines}"));
-                match problem.contains("deterministic implementation") || problem.contains("CuBLAS") {
-                    true => error.hint(
-                        "on a GPU sums are to be the same in every run, which this has no way of: --fast allows others",
-                    ),
-                    false => error,
+                if problem.contains("deterministic implementation") || problem.contains("CuBLAS") {
+                    error.hint("on a GPU sums are to be the same in every run, which this has no way of: --fast allows others")
+                } else if problem.contains("PermissionError") && held().is_some() {
+                    error.hint(
+                        "programs are held as scripts are (viva doc safety); the workers of a DataLoader need --allow-net and --allow-write=/dev/shm, \
+                         num_workers=0 needs neither",
+                    )
+                } else {
+                    error
                 }
             }
         }

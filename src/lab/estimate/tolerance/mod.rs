@@ -4,7 +4,7 @@
 mod difference;
 mod interval;
 mod population;
-mod stuck;
+pub(super) mod stuck;
 mod summary;
 
 pub use difference::{Difference, Resampling, difference};
