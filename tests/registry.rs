@@ -379,7 +379,7 @@ fn a_better_name_changes_no_digest() {
         ),
         (
             "search::policy(#{ questions: 9 })",
-            "search policy(#{ steps: 9, batch: 16, bins: 100, hidden: 64, lr: 0.01, baseline: 0.9 })",
+            "search policy(#{ steps: 9, batch: 16, bins: 100, hidden: 64, lr: 0.01, baseline: 0.9, random_share: 0.25 })",
         ),
         (
             "search::adam(#{ first_radius: 1, growth: 1.03 })",

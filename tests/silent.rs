@@ -13,6 +13,8 @@ use viva::script::Session;
 mod doubts;
 #[path = "silent/figures.rs"]
 mod figures;
+#[path = "silent/given_up.rs"]
+mod given_up;
 #[path = "silent/inputs.rs"]
 mod inputs;
 #[path = "silent/intervals.rs"]
@@ -51,6 +53,17 @@ fn run_in(folder: &Path, script: &str) -> Result<Value, String> {
 
 fn run(script: &str) -> Result<Value, String> {
     run_in(tempfile::tempdir().unwrap().path(), script)
+}
+
+/// What a script warns of.
+fn warnings(script: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cx = Cx::default();
+    cx.set_folder(folder.path().to_path_buf());
+    let cx = Rc::new(cx);
+    let ran = Session::new(cx.clone()).run(&folder.path().join("script.rhai"), script);
+    ran.unwrap_or_else(|error| panic!("{}", error.render(false)));
+    cx.warnings()
 }
 
 /// Runs a script that answers a map of truths.

@@ -53,6 +53,7 @@ viva run SCRIPT [--name value ...]    run a script; --help after it lists the sc
 viva run FOLDER [--verify]            repeat the run of a run folder with the texts that it keeps, in a new folder;
                                       --verify compares the results with those in FOLDER
 viva merge DIR... [--out DIR]         put the shards of a run together: the same bytes as those of one process
+     --allow-..           what the script was allowed (--allow-read=.. where it reads files)
      --mixed              although they ran on other devices or with other threads, which round otherwise
 viva submit --slurm SCRIPT --shards N [--out DIR] [--name value ...]
                                       write down what a cluster needs to run N shards and put them together;

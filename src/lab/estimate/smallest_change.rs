@@ -14,6 +14,9 @@ use crate::search::{Row, Transcript};
 /// Sizes that differ by no larger a share of themselves are the same: they are sums in single precision.
 const ROUNDED: f64 = 1e-5;
 
+/// Images that were followed to so much of what others were, by rounding or by the bounds of pixels, were followed as far.
+const AS_FAR: f64 = 0.99;
+
 /// What is known of one model.
 pub struct SmallestChange {
     /// Images that were right as they stood.
@@ -83,15 +86,22 @@ struct GivenUp {
 
 impl GivenUp {
     fn of(sizes: &[Size], until: f64) -> Self {
-        let given_up = |size: &Size| !size.enough && size.at < until;
+        let given_up = |size: &Size| Self::is(size, until);
         let with = |other: &dyn Fn(&Size) -> Size| {
             sizes.iter().map(|size| if given_up(size) { other(size) } else { *size }).collect()
         };
-        Self { none_more: with(&|size| Size { enough: true, ..*size }), never: with(&|size| Size { at: until, ..*size }) }
+        Self {
+            none_more: with(&|size| Size { enough: true, ..*size }),
+            never: with(&|size| Size { at: until, ..*size }),
+        }
     }
 
     fn count(sizes: &[Size], until: f64) -> usize {
-        sizes.iter().filter(|size| !size.enough && size.at < until).count()
+        sizes.iter().filter(|size| Self::is(size, until)).count()
+    }
+
+    fn is(size: &Size, until: f64) -> bool {
+        !size.enough && size.at < until * AS_FAR
     }
 
     /// The interval that holds whatever they need.
@@ -251,9 +261,7 @@ pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) 
     Ok(SmallestChange {
         seeds: sizes.len(),
         fooled: fooled.len(),
-        median: valued(
-            GivenUp::of(&sizes, limit.last()).around(limit.median(delta), |limit| limit.median(delta)),
-        ),
+        median: valued(GivenUp::of(&sizes, limit.last()).around(limit.median(delta), |limit| limit.median(delta))),
         mean: valued(Between { hi: if mean.hi.is_nan() { f64::NAN } else { mean.hi.min(most) }, ..mean }),
         until,
         of_fooled: fooled.iter().sum::<f64>() / fooled.len() as f64,

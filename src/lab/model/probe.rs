@@ -161,7 +161,10 @@ impl Model {
         if !finite(&answers)? {
             // What stays so is told of where it is made something of.
             let other = self.module().is_none() && !self.opaque() && finite(&ask(images)?)?;
-            let told = format!("{} answered numbers that are not finite, and {DRAWS}, {UNSTEADY}: each answer is of one asking", self.name);
+            let told = format!(
+                "{} answered numbers that are not finite, and {DRAWS}, {UNSTEADY}: each answer is of one asking",
+                self.name
+            );
             return Ok((0.0, if other { vec![told] } else { vec![] }));
         }
         let largest = answers.f_abs()?.f_max()?.f_double_value(&[])?;

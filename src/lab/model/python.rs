@@ -120,7 +120,8 @@ impl Network for PythonModel {
 
     /// An exception, which tells its line.
     fn raised(&self, error: &Error) -> bool {
-        !went_unanswered(error) && format!("{} {}", error.message, error.hint.as_deref().unwrap_or_default()).contains(", line ")
+        !went_unanswered(error)
+            && format!("{} {}", error.message, error.hint.as_deref().unwrap_or_default()).contains(", line ")
     }
 
     fn foreign(&self) -> bool {

@@ -31,6 +31,9 @@ pub const TAKEN_OUT_OF_TRAINING: &str = "was saved in training mode and is asked
 /// Keys under which training programs keep the weights beside other things.
 const WRAPPERS: &[&str] = &["state_dict", "model_state_dict", "model", "net", "params", "weights"];
 
+const KERAS: &str = "model::python(\"loader.py:net\") runs it, where loader.py has `def net(): return lambda x: model(x.transpose(0, 2, 3, 1)).numpy()` of the model that \
+                     keras.models.load_model reads: images come as N x C x H x W";
+
 fn bad(problem: impl Into<String>) -> Error {
     Error::new(ErrorKind::File, problem)
 }
@@ -50,6 +53,7 @@ pub fn parse(bytes: &[u8], budget: &Budget) -> Result<Contents> {
         // Before pickles: the length that comes first may look like the start of one.
         [_, _, _, _, _, _, _, _, b'{', ..] => safetensors(bytes, budget).map(Contents::Weights),
         [0x80, 2..=5, ..] => legacy(bytes, budget).map(Contents::Weights),
+        [0x89, b'H', b'D', b'F', ..] => Err(bad("an HDF5 file, as Keras saves models and weights").hint(KERAS)),
         _ => Err(bad("neither safetensors, nor a PyTorch state dict, nor TorchScript")
             .hint("in Python: torch.save(model.state_dict(), path), or safetensors.torch.save_file; model::python runs what Python loads, such as ONNX")),
     }
@@ -234,6 +238,9 @@ fn zipped(bytes: &[u8], budget: &Budget) -> Result<Contents> {
         return Ok(Contents::TorchScript { saved_in_training: saved_in_training(&mut archive, &names, budget)? });
     }
     let Some(folder) = root("data.pkl").map(String::from) else {
+        if names.iter().any(|name| name.ends_with("model.weights.h5")) {
+            return Err(bad("a model of Keras").hint(KERAS));
+        }
         let exported = names.iter().any(|name| name.split('/').nth(1) == Some("models"));
         return Err(match exported {
             true => bad("a program of torch.export, which libtorch does not run").hint(

@@ -56,7 +56,10 @@ pub(super) fn read(cx: &Cx, file: &Path, textures: &mut Textures, parts: &mut Pa
     let all_coloured = words.coloured == words.vertices;
     if words.short > 0 {
         let (s, are) = if words.short == 1 { ("", "is") } else { ("s", "are") };
-        parts.remark(format!("{} face{s} of fewer than three corners {are} left out, as where a file was cut short", words.short));
+        parts.remark(format!(
+            "{} face{s} of fewer than three corners {are} left out, as where a file was cut short",
+            words.short
+        ));
     }
     if materials.is_empty() && words.materials {
         let how = if all_coloured { "in the colours of its vertices" } else { "grey" };
@@ -147,8 +150,7 @@ const UNREAD: [&str; 5] = ["kd", "map_kd", "map_ke", "map_d", "d"];
 const BLACKENED: &str =
     "its textures are drawn black, as they are multiplied by the colour of their material (Kd 0 0 0)";
 
-const SOME_NORMALS: &str =
-    "of one material some faces have normals (vn) and others none, so that all of these are drawn flat: give those without a material of their own";
+const SOME_NORMALS: &str = "of one material some faces have normals (vn) and others none, so that all of these are drawn flat: give those without a material of their own";
 
 /// `Tr` is what `d` leaves; some programs write `d` under its name, so that 1 beside a `d` of 1 says nothing.
 fn is_transparent(material: &tobj::Material) -> bool {

@@ -41,7 +41,7 @@ impl Search for Evolution {
 const MANY: usize = 500;
 
 /// What random questions find and those of a climb do not.
-const RARE: &str = "climbs with half of its questions at least: where failures were rare (one setting in a thousand), 1000 of its questions made 9 to 15 of \
+const RARE: &str = "climbs with two thirds of its questions or more: where failures were rare (one setting in a thousand), 1000 of its questions made 9 to 15 of \
                     40 images fail, as many of search::random 28 to 32, so ask these too";
 
 impl Proposing for Evolution {

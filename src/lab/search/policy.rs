@@ -5,7 +5,7 @@ use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 use tch::{Device, Kind};
 
-use super::proposals::{Examinee, Proposals, Proposing};
+use super::proposals::{Examinee, Origin, Proposals, Proposing, is_drawn};
 use super::{Approach, Search};
 use crate::core::{Error, Graph, Result, Tensor, gradients, suggestion};
 use crate::optimiser::AdamSteps;
@@ -23,17 +23,20 @@ pub struct Policy {
     pub lr: f64,
     /// How much of the running mean of losses stays at every batch, which is taken off the losses; 0 for none.
     pub baseline: f64,
+    /// The share of all questions that are drawn at random, whatever was learnt, and teach nothing.
+    pub random_share: f64,
     /// Names of the factors in the order in which they are drawn; empty: as the space has them.
     pub order: Vec<String>,
 }
 
 impl Search for Policy {
     fn describe(&self) -> String {
-        self.said("questions")
+        self.said("questions", true)
     }
 
     fn identity(&self) -> String {
-        self.said("steps")
+        // As it was before there was such a share.
+        self.said("steps", self.random_share > 0.0)
     }
 
     fn approaches(&self) -> Vec<Approach<'_>> {
@@ -60,8 +63,8 @@ impl Search for Policy {
 }
 
 /// What random questions find and those of a search that settles do not.
-const RARE: &str = "settles on what fails most on average: where failures were rare (one setting in a thousand), 1000 of its questions made 2 to 9 of 40 \
-                    images fail, as many of search::random 28 to 32, so ask these too";
+const RARE: &str = "settles on what fails most on average: where failures were rare (one setting in a thousand), 1000 of its questions made 11 to 17 of 40 \
+                    images fail, 2 to 9 without a share of random ones, as many of search::random 28 to 32, so ask these too";
 
 /// Fewer questions than it was seen to beat random ones with, on a smooth loss of nine factors.
 const LEARNS: usize = 800;
@@ -70,13 +73,17 @@ const LEARNS: usize = 800;
 const FEW_FACTORS: usize = 3;
 
 impl Policy {
-    fn said(&self, steps: &str) -> String {
+    fn said(&self, steps: &str, with_share: bool) -> String {
+        let share = match with_share {
+            true => format!(", random_share: {:?}", self.random_share),
+            false => String::new(),
+        };
         let order = match self.order.is_empty() {
             true => String::new(),
             false => format!(", order: {:?}", self.order),
         };
         format!(
-            "policy(#{{ {steps}: {}, batch: {}, bins: {}, hidden: {}, lr: {:?}, baseline: {:?}{order} }})",
+            "policy(#{{ {steps}: {}, batch: {}, bins: {}, hidden: {}, lr: {:?}, baseline: {:?}{share}{order} }})",
             self.steps, self.batch, self.bins, self.hidden, self.lr, self.baseline
         )
     }
@@ -123,6 +130,7 @@ impl Proposing for Policy {
             network,
             rng,
             asked: 0,
+            random: 0,
             pending: vec![],
             mean: None,
         }))
@@ -284,7 +292,9 @@ struct PolicyExaminer {
     network: PolicyNetwork,
     rng: Pcg64Mcg,
     asked: usize,
-    /// The choices of the last questions.
+    /// So many of the last questions, the first of them, were drawn at random.
+    random: usize,
+    /// The choices of the others.
     pending: Vec<Vec<usize>>,
     /// The running mean of losses.
     mean: Option<f64>,
@@ -309,9 +319,15 @@ impl PolicyExaminer {
         if now == 0 {
             return Ok(vec![]);
         }
+        self.random = (self.asked..self.asked + now).filter(|&number| is_drawn(number, self.how.random_share)).count();
         self.asked += now;
-        self.pending = self.network.draw(now, &mut self.rng)?;
         let rng = &mut self.rng;
+        let mut settings: Vec<Setting> =
+            (0..self.random).map(|_| self.axes.iter().map(|axis| axis.draw(rng)).collect()).collect();
+        self.pending = match now - self.random {
+            0 => vec![],
+            chosen => self.network.draw(chosen, rng)?,
+        };
         let setting = |choices: &Vec<usize>| {
             let mut setting: Setting =
                 self.axes.iter().map(|axis| if *axis == Axis::Chance { axis.draw(rng) } else { 0.0 }).collect();
@@ -320,7 +336,8 @@ impl PolicyExaminer {
             }
             setting
         };
-        Ok(self.pending.iter().map(setting).collect())
+        settings.extend(self.pending.iter().map(setting));
+        Ok(settings)
     }
 }
 
@@ -329,8 +346,15 @@ impl Proposals for PolicyExaminer {
         self.draw()
     }
 
+    fn origin(&self, place: usize) -> Origin {
+        if place < self.random { Origin::Random } else { Origin::Chosen }
+    }
+
     fn update(&mut self, losses: &[f32]) -> Result<()> {
-        self.learn(losses)
+        match losses.get(self.random..) {
+            Some(chosen) if !chosen.is_empty() => self.learn(chosen),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -392,9 +416,19 @@ mod tests {
         let drawn = vec![DiscreteFactor { place: 0, axis: Axis::Choices(3), choices: 3 }];
         let mut rng = random(1, 2);
         let network = PolicyNetwork::new(&drawn, 4, &mut rng).expect("a network");
-        let how = Policy { steps: 100, batch: 2, bins: 4, hidden: 4, lr: 0.01, baseline: 0.75, order: vec![] };
+        let how = Policy {
+            steps: 100,
+            batch: 2,
+            bins: 4,
+            hidden: 4,
+            lr: 0.01,
+            baseline: 0.75,
+            random_share: 0.0,
+            order: vec![],
+        };
         let axes = vec![Axis::Choices(3)];
-        let mut examiner = PolicyExaminer { how, axes, drawn, network, rng, asked: 0, pending: vec![], mean: None };
+        let mut examiner =
+            PolicyExaminer { how, axes, drawn, network, rng, asked: 0, random: 0, pending: vec![], mean: None };
         let mut means = vec![];
         for losses in [[1.0, 3.0], [6.0, 6.0], [0.0, 0.0]] {
             examiner.draw().expect("settings");

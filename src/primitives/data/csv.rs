@@ -12,7 +12,7 @@ pub static CSV: Primitive = Primitive {
     params: &[Param::new("path", Kind::Path, "a file; commas between fields, \\\" around fields with commas")],
     options: &[],
     returns: "an array with one map per row: whole numbers, numbers and texts by column; () where a field is empty",
-    notes: "Every row must have as many fields as the first line, and quotes must be closed. Files to 64 MiB. A text that would be written otherwise as a number, such as 007, an id of twenty digits or 12e4, stays a text.",
+    notes: "Every row must have as many fields as the first line, and quotes must be closed. Files to 64 MiB. A text that would be written otherwise as a number, such as 007, an id of twenty digits or 12e4, stays a text. NaN, inf and -inf are numbers in a column whose other fields are numbers, and texts elsewhere.",
     source: "RFC 4180",
     examples: &[Example {
         code: "[#{ image: 0, answer: \"none\" }, #{ image: 1, answer: 7 }].save(\"answers.csv\");\n\
@@ -42,9 +42,28 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         let (_, record) = record?;
         budget.take((names_of_row + record.as_slice().len()) as u64, "its rows").map_err(|error| error.at(&path))?;
         let row: BTreeMap<String, Value> = names.iter().cloned().zip(record.iter().map(field)).collect();
-        rows.push(Value::Map(row));
+        rows.push(row);
     }
-    Ok(Value::Array(rows))
+    names.iter().for_each(|name| number_names(&mut rows, name));
+    Ok(Value::Array(rows.into_iter().map(Value::Map).collect()))
+}
+
+/// Among numbers, what tables call those that are none or have no end are numbers, too; elsewhere they are texts.
+fn number_names(rows: &mut [BTreeMap<String, Value>], column: &str) {
+    let called = |value: &Value| match value {
+        Value::Str(text) => ["NaN", "inf", "-inf"].contains(&text.as_str()).then(|| text.parse().ok())?,
+        _ => None::<f64>,
+    };
+    let fields = || rows.iter().filter_map(|row| row.get(column)).filter(|value| !matches!(value, Value::Unit));
+    let is_number = |value: &&Value| matches!(value, Value::Int(_) | Value::Float(_));
+    if !fields().any(|value| is_number(&value)) || !fields().all(|value| is_number(&value) || called(value).is_some()) {
+        return;
+    }
+    for value in rows.iter_mut().filter_map(|row| row.get_mut(column)) {
+        if let Some(number) = called(value) {
+            *value = Value::Float(number);
+        }
+    }
 }
 
 fn field(text: &str) -> Value {
@@ -56,7 +75,7 @@ fn field(text: &str) -> Value {
     {
         return Value::Int(whole);
     }
-    // Names of numbers (inf, nan), and ids with leading zeros, with more digits than a number keeps, or like 12e4, are texts.
+    // Names of numbers (inf, nan), which may be names of something else, and ids with leading zeros, with more digits than a number keeps, or like 12e4, are texts.
     let number = text.strip_prefix('-').unwrap_or(text);
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let id = digits(number) || number.split_once(['e', 'E']).is_some_and(|(a, b)| digits(a) && digits(b));

@@ -40,7 +40,7 @@ pub static AUDIT: Primitive = Primitive {
             bounds nothing may be left right. Of the model: the same images in another order and each alone must have the same answers, no \
             gradient may vanish, and failing images rounded to 8 bits must fail still, unless the search stops where failing begins, as fmn does.\n\n\
             Of each check, `against` is the number of images that speak against the attack of those that were `tried`, `accuracy` the share of all \
-            images that was left right; it `fails` for more than one image in a hundred, is `doubtful` for fewer, and is `not asked` where it \
+            images that was left right; it `fails` for more than one image in a hundred and for two or more of fewer, is `doubtful` for one image or up to one in a hundred, and is `not asked` where it \
             can't be, with the reason. `verdict` is that of the worst check. `least` is the accuracy after all that was tried in the ball: where \
             it is below `accuracy`, that was no more than an upper bound. That every check holds proves nothing: `least` is an upper bound, too. \
             It takes about 15 times as long as the attack.",

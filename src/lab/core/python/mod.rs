@@ -315,7 +315,9 @@ impl Python {
             _ => {
                 let error = Error::new(self.kind, format!("{called}: {problem}{lines}"));
                 if problem.contains("deterministic implementation") || problem.contains("CuBLAS") {
-                    error.hint("on a GPU sums are to be the same in every run, which this has no way of: --fast allows others")
+                    error.hint(
+                        "on a GPU sums are to be the same in every run, which this has no way of: --fast allows others",
+                    )
                 } else if problem.contains("PermissionError") && held().is_some() {
                     error.hint(
                         "programs are held as scripts are (viva doc safety); the workers of a DataLoader need --allow-net and --allow-write=/dev/shm, \
