@@ -512,6 +512,7 @@ fn search_of(name: &str, questions: usize) -> Option<Box<dyn Proposing>> {
             hidden: 64,
             lr: 0.01,
             baseline: 0.9,
+            random_share: 0.0,
             order: vec![],
         })),
         "random" => Some(Box::new(Random { n: questions })),

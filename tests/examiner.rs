@@ -184,7 +184,7 @@ fn largest(search: &dyn Proposing, factors: &[Factor], seed: u64, loss: &dyn Fn(
 }
 
 fn policy(steps: usize) -> Policy {
-    Policy { steps, batch: 16, bins: 100, hidden: 64, lr: 0.01, baseline: 0.9, order: vec![] }
+    Policy { steps, batch: 16, bins: 100, hidden: 64, lr: 0.01, baseline: 0.9, random_share: 0.0, order: vec![] }
 }
 
 /// A smooth loss of nine factors whose top is somewhere else for every seed.

@@ -69,7 +69,7 @@ fn all_of_tolerance_makes_one_report() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");
     let words =
-        ["--images", "24", "--training", "2000", "--epochs", "12", "--steps", "10", "--angles", "3", "--appendix", "1"];
+        ["--images", "12", "--training", "2000", "--epochs", "12", "--steps", "10", "--angles", "3", "--appendix", "1"];
     let results = run("tolerance/all.rhai", &out, &words);
     for model in ["with weight decay", "without"] {
         let curves = &results["figure_1"]["curves"][model];
@@ -89,7 +89,7 @@ fn all_of_tolerance_makes_one_report() {
         assert!(first_and_last("misclassify", "accuracy").1 < 0.1 && first_and_last("one target", "accuracy").1 < 0.1);
         assert!(first_and_last("one target", "mi").1 > 0.8 * bound);
         // The same images, nine rows each; 0.15 bits for equally many of each class.
-        assert_eq!(curves["each target"]["images"], 24);
+        assert_eq!(curves["each target"]["images"], 12);
         assert!(first_and_last("each target", "mi").1 < 0.6);
         assert_eq!(results[format!("figure_8 {model}")]["transcript"]["rows"].as_array().map(Vec::len), Some(10));
     }

@@ -603,6 +603,11 @@ fn what_a_file_says_and_is_not_drawn_is_remarked() {
         ),
         (pyramid_with("", "cstype bspline\nsurf 0 1 0 1 1 2 3 4\n"), "free-form curves and surfaces"),
         (pyramid_with("", "p 1 2\n"), "its points (p) are left out"),
+        (pyramid_with("", "f 1 3\n"), "1 face of fewer than three corners is left out"),
+        (
+            "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvn 0 0 1\nf 1//1 2//1 3//1\nf 1 3 4\n".into(),
+            "have normals (vn) and others none",
+        ),
         (twisted.into(), "lie in no plane"),
         (nearly_flat.into(), ""),
     ] {

@@ -68,6 +68,20 @@ def dies():
     return answer
 def leaves(): sys.exit("no weights here")
 def hangs(): return lambda x: time.sleep(60)
+def waits():
+    def answer(x):
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "asked.txt"), "a") as file: file.write("asked\n")
+        print('  File "loader.py", line 7, in workers', file=sys.stderr, flush=True)
+        time.sleep(60)
+    return answer
+def once(at, what):
+    own, asked = Bent(), [0]
+    def answer(x):
+        asked[0] += 1
+        if asked[0] == at and what == "raise": raise RuntimeError("out of breath")
+        rows = own.sums(x)
+        return [[float("nan")] * len(rows[0])] + rows[1:] if asked[0] == at else rows
+    return answer
 def only(n):
     bent = Bent()
     def f(x):
@@ -328,6 +342,23 @@ fn models_that_fail_are_told_of() {
     ] {
         let error = place.evaluate(call).expect_err(call);
         assert!(error.contains(wanted), "{call}: {error}");
+    }
+    // What it said names a line, as an exception would: it is not asked in batches of other sizes.
+    let unanswered = "let ds = data::glyphs(#{ n: 6, size: 16, seed: 1 }); model::python(\"models.py:waits\", #{ seconds: 1 }).logits(ds)";
+    let error = place.evaluate(unanswered).expect_err("no answer");
+    assert!(error.contains("did not answer within 1 s") && error.contains("DataLoader"), "{error}");
+    let asked = std::fs::read_to_string(place.path().join("asked.txt")).expect("what it wrote");
+    assert_eq!(asked.lines().count(), 1, "{error}");
+    for (at, what, wanted) in [
+        (1, "nan", "numbers that are not finite"),
+        (2, "nan", "its batch"),
+        (2, "raise", "answered when it was asked the same once more (models.py:once: RuntimeError: out of breath)"),
+    ] {
+        let text = format!(
+            "let ds = data::glyphs(#{{ n: 6, size: 16, seed: 1 }}).relabel(|row| 0); let f = model::python(\"models.py:once\", #{{ args: #{{ at: {at}, what: \"{what}\" }} }}); f.accuracy(ds); f.cautions"
+        );
+        let told = place.evaluate(&text).unwrap_or_else(|error| panic!("{at} {what}: {error}")).json().to_string();
+        assert!(told.contains(wanted), "{at} {what}: {told}");
     }
     let told = place.evaluate("let ds = data::glyphs(#{ n: 6, size: 16, seed: 1 }).relabel(|row| 0); let f = model::python(\"models.py:noisy\"); f.accuracy(ds); f.cautions");
     assert!(told.expect("cautions").summary().contains("something else when it is asked the same again"));

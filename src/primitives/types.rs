@@ -604,7 +604,11 @@ pub static TYPES: &[Type] = &[
             field("worst", "an array of floats", "the mean over objects of the largest loss so far"),
             field("worst_lo", "an array of floats", "lower ends of its Student intervals; NaN of one object"),
             field("worst_hi", "an array of floats", "upper ends"),
-            field("last", "an array of floats", "the mean loss of the last question"),
+            field(
+                "last",
+                "an array of floats",
+                "the mean loss of the last question that the search chose, where it chose any, and else of the last one",
+            ),
             field("last_lo", "an array of floats", "lower ends"),
             field("last_hi", "an array of floats", "upper ends"),
             field("mean", "an array of floats", "the mean loss of all questions so far"),

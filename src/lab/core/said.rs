@@ -1,6 +1,7 @@
 //! What a run says: what scripts print and show, and warnings.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 use super::{Digest, Value};
 
@@ -17,8 +18,8 @@ pub(super) struct Said {
     /// The first megabyte of what was printed.
     printed: RefCell<String>,
     warnings: RefCell<Vec<String>>,
-    /// What was warned of, and of what.
-    subjects: RefCell<Vec<(String, Digest)>>,
+    /// What was warned of, and of what first.
+    subjects: RefCell<BTreeMap<String, Digest>>,
     /// How much was printed and warned of when it was taken.
     taken: Cell<(usize, usize)>,
 }
@@ -58,15 +59,22 @@ impl Said {
         self.warnings.borrow().contains(message)
     }
 
-    /// The message as it is to be warned of now: of another subject than before it names that; none where it was told of this one.
+    /// The message as it is to be warned of now: of another subject than before it names that; none where it was told of this one. One that
+    /// a record of before told is of the first that it is told of now.
     pub fn of_subject(&self, subject: Digest, message: String) -> Option<String> {
-        let mut subjects = self.subjects.borrow_mut();
-        if subjects.iter().any(|(told, of)| *told == message && *of == subject) {
+        let another = format!("{message} (so for another of that name, {})", subject.short());
+        if self.has_warned(&another) {
             return None;
         }
-        subjects.push((message.clone(), subject));
-        let again = self.has_warned(&message);
-        Some(if again { format!("{message} (so for another of that name, {})", subject.short()) } else { message })
+        let mut subjects = self.subjects.borrow_mut();
+        match subjects.get(&message) {
+            Some(first) if *first == subject => None,
+            Some(_) => Some(another),
+            None => {
+                subjects.insert(message.clone(), subject);
+                (!self.has_warned(&message)).then_some(message)
+            }
+        }
     }
 
     pub fn warn(&self, message: String) {

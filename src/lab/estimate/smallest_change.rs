@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::population::left_out;
+use super::tolerance::percent;
 use super::tolerance::stuck::FEW;
 use crate::core::{Error, Object, Result, number};
 use crate::maths::means::skewed;
@@ -16,6 +17,9 @@ const ROUNDED: f64 = 1e-5;
 
 /// Images that were followed to so much of what others were, by rounding or by the bounds of pixels, were followed as far.
 const AS_FAR: f64 = 0.99;
+
+/// Sizes that differ by a smaller share may do so by how a search went.
+const NEAR: f64 = 0.1;
 
 /// What is known of one model.
 pub struct SmallestChange {
@@ -66,13 +70,19 @@ struct Sizes {
     named: NamedSizes,
     said: Vec<String>,
     /// Images that did not fail because the search could not move them.
-    stuck: usize,
+    stuck: BTreeSet<Name>,
 }
 
 impl Sizes {
-    /// Whether of so many nothing is known that a mean or a median of all is not known either.
-    fn are_doubtful(&self) -> bool {
-        self.stuck as f64 > FEW * self.named.len() as f64
+    /// What is to be said where of so many of these images nothing is known that a mean or a median of all is not known either.
+    fn doubt(&self, of: &[Name]) -> Option<String> {
+        let stuck = of.iter().filter(|name| self.stuck.contains(name)).count();
+        (stuck as f64 > FEW * of.len() as f64).then(|| {
+            format!(
+                "gradients vanished on {stuck} of {} images, of which nothing is known: a mean or a median of all is ()",
+                of.len()
+            )
+        })
     }
 }
 
@@ -101,7 +111,7 @@ impl GivenUp {
     }
 
     fn is(size: &Size, until: f64) -> bool {
-        !size.enough && size.at < until * AS_FAR
+        !size.enough && size.at < until
     }
 
     /// The interval that holds whatever they need.
@@ -190,9 +200,8 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<Sizes> {
         transcript.rows.iter().filter(|row| known(row) && of(row)).map(|row| row.id).collect::<BTreeSet<_>>().len()
     };
     let (fooled, left) = (images(&Row::fooled), images(&|row| !row.fooled() && !row.stuck()));
-    let stuck = images(&Row::stuck);
-    let mut said = said_of_sizes(transcript, (fooled, left, unbounded), farthest);
-    let named: NamedSizes = transcript
+    let said = said_of_sizes(transcript, (fooled, left, unbounded), farthest);
+    let mut named: NamedSizes = transcript
         .rows
         .iter()
         .filter(known)
@@ -211,15 +220,16 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<Sizes> {
             Ok(((name, names.map_or(row.target, |_| None)), size))
         })
         .collect::<Result<_>>()?;
-    let mut found = Sizes { named, said: vec![], stuck };
-    if found.are_doubtful() {
-        said.push(format!(
-            "gradients vanished on {stuck} of {} images, of which nothing is known: a mean or a median of all is ()",
-            found.named.len()
-        ));
+    let stuck: BTreeSet<u32> =
+        transcript.rows.iter().filter(known).filter(|row| row.stuck()).map(|row| row.id).collect();
+    let ids = transcript.rows.iter().filter(known).map(|row| row.id);
+    let stuck = ids.zip(&named).filter(|(id, _)| stuck.contains(id)).map(|(_, (name, _))| *name).collect();
+    // Of the same size as others but for rounding or the bounds of pixels, what did not fail needs more than what did.
+    let last = named.iter().map(|(_, size)| size.at).fold(0.0, f64::max);
+    for (_, size) in named.iter_mut().filter(|(_, size)| !size.enough && size.at >= AS_FAR * last) {
+        size.at = last;
     }
-    found.said = said;
-    Ok(found)
+    Ok(Sizes { named, said, stuck })
 }
 
 fn until(asked: Option<f64>, last: f64) -> Result<f64> {
@@ -240,8 +250,11 @@ fn none() -> Error {
 
 pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) -> Result<SmallestChange> {
     let found = sizes(transcript, None)?;
-    let known = !found.are_doubtful();
+    let names: Vec<Name> = found.named.iter().map(|(name, _)| *name).collect();
+    let doubt = found.doubt(&names);
+    let known = doubt.is_none();
     let mut cautions = found.said;
+    cautions.extend(doubt);
     let sizes: Vec<Size> = found.named.into_iter().map(|(_, size)| size).collect();
     let limit = ProductLimit::of(&sizes).ok_or_else(none)?;
     // Where all failed, a larger change would have been no more than enough.
@@ -253,7 +266,7 @@ pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) 
     cautions.extend(skewed(&counted, "sizes").filter(|_| !fooled.is_empty()));
     cautions.extend(few_groups(sizes.len(), "images"));
     let given_up = GivenUp::of(&sizes, until);
-    cautions.extend(said_of_given_up(GivenUp::count(&sizes, until), sizes.len()));
+    cautions.extend(said_of_given_up(GivenUp::count(&sizes, limit.last()), sizes.len()));
     let valued = |of: Between| if known { of } else { Between { value: f64::NAN, ..of } };
     let mean = given_up.around(limit.restricted_mean(until, delta), |limit| limit.restricted_mean(until, delta));
     // Where all failed and nothing was asked, it is the mean itself, which other images may bring above the largest size here.
@@ -300,12 +313,16 @@ pub fn compare(
 ) -> Result<Compared> {
     check_alike(first, second, names)?;
     let (own, others) = (sizes(first, names[0])?, sizes(second, names[1])?);
-    let known = [!own.are_doubtful(), !others.are_doubtful()];
+    let of_second: BTreeMap<Name, Size> = others.named.iter().copied().collect();
+    let both = own.named.iter().filter(|(name, _)| of_second.contains_key(name));
+    let names: Vec<Name> = both.map(|(name, _)| *name).collect();
+    let doubts = [own.doubt(&names), others.doubt(&names)];
+    let known = doubts.each_ref().map(Option::is_none);
+    let left_out = [own.named.len() - names.len(), others.named.len() - names.len()];
+    let pairs: Vec<(Size, Size)> =
+        own.named.iter().filter_map(|(name, size)| Some((*size, *of_second.get(name)?))).collect();
     let mut cautions = [own.said, others.said];
-    let (own, others) = (own.named, others.named);
-    let others: BTreeMap<Name, Size> = others.into_iter().collect();
-    let pairs: Vec<(Size, Size)> = own.iter().filter_map(|(name, size)| Some((*size, *others.get(name)?))).collect();
-    let left_out = [own.len() - pairs.len(), others.len() - pairs.len()];
+    cautions.iter_mut().zip(doubts).for_each(|(cautions, doubt)| cautions.extend(doubt));
     let limit = |of: &dyn Fn(&(Size, Size)) -> Size| ProductLimit::of(&pairs.iter().map(of).collect::<Vec<_>>());
     let (a, b) = (limit(&|pair| pair.0).ok_or_else(none)?, limit(&|pair| pair.1).ok_or_else(none)?);
     let last = |limit: &ProductLimit| if limit.is_complete() { f64::INFINITY } else { limit.last() };
@@ -333,10 +350,23 @@ pub fn compare(
     for (cautions, given_up) in cautions.iter_mut().zip(given_up) {
         cautions.extend(said_of_given_up(given_up, pairs.len()));
     }
+    // Searches of one model and of the same with other scores ended some hundredths apart.
+    let small = larger_by.value.abs() < NEAR * means[0].max(means[1]);
+    if small && (larger_by.lo > 0.0 || larger_by.hi < 0.0) && first.may_miss_least() {
+        let said = format!(
+            "a difference of less than {} of the sizes may be the search's: how near it comes to the least change goes by its steps and by the scale of scores",
+            percent(NEAR)
+        );
+        cautions.iter_mut().for_each(|cautions| cautions.push(said.clone()));
+    }
     if known != [true, true] {
         larger_by.value = f64::NAN;
     }
-    let means = [0, 1].map(|which| if known[which] { means[which] } else { f64::NAN });
+    // Up to 0 all are the same, and nothing is known of them.
+    if until <= 0.0 {
+        larger_by = unknown;
+    }
+    let means = [0, 1].map(|which| if known[which] && until > 0.0 { means[which] } else { f64::NAN });
     let count = |of: &dyn Fn(&Size, &Size) -> bool| pairs.iter().filter(|(a, b)| of(a, b)).count();
     // What was enough is less than what was not, where that went at least as far.
     let same = |a: &Size, b: &Size| a.at == b.at || (a.at - b.at).abs() <= ROUNDED * a.at.max(b.at);

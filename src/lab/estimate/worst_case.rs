@@ -8,7 +8,7 @@ use crate::maths::means::{skewed, student};
 use crate::maths::shares::{CountedShare, few_groups, wilson};
 use crate::model::UNSTEADY;
 use crate::objective::Loss;
-use crate::search::{AskedQuestions, DREW, Row, Transcript};
+use crate::search::{AskedQuestions, DREW, Origin, Row, Transcript};
 
 /// A mean over objects with its interval at 95%.
 #[derive(Debug, Clone, Copy, Default)]
@@ -146,17 +146,25 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
     let mut most = vec![f64::NEG_INFINITY; n];
     let (mut sums, mut right) = (vec![0.0; n], vec![0usize; n]);
     let mut standing = vec![true; n];
+    // The last question that was chosen: one drawn at random among these says nothing of the search.
+    let mut chosen: Vec<Option<usize>> = vec![None; n];
     let mut steps = Vec::with_capacity(length);
     for t in 0..length {
         let mut lasting = 0;
+        let mut last = Vec::with_capacity(n);
         for (i, (row, asked)) in transcript.rows.iter().zip(&asked).enumerate() {
+            if asked.origins.get(t).is_none_or(|origin| *origin != Origin::Random) {
+                chosen[i] = Some(t);
+            }
+            let place = chosen[i].unwrap_or(t);
+            last.push(f64::from(asked.losses[place]));
+            lasting += usize::from(!fails(row, asked.predicted[place]));
             let loss = f64::from(asked.losses[t]);
             most[i] = most[i].max(loss);
             sums[i] += loss;
             if fails(row, asked.predicted[t]) {
                 standing[i] = false;
             } else {
-                lasting += 1;
                 right[i] += 1;
             }
         }
@@ -164,7 +172,6 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
         let held = standing.iter().filter(|&&right| right).count();
         let means: Vec<f64> = sums.iter().map(|sum| sum / questions).collect();
         let shares: Vec<(u64, u64)> = right.iter().map(|&right| (right as u64, t as u64 + 1)).collect();
-        let last: Vec<f64> = asked.iter().map(|asked| f64::from(asked.losses[t])).collect();
         steps.push(CurveStep {
             step: t + 1,
             worst: mean(&most),

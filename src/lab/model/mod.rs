@@ -520,11 +520,16 @@ impl Model {
         };
         self.takes.set(looked);
         if !refuses(size[0])? {
-            self.notice(format!(
-                "{} ended in an error and answered the same when it was asked once more ({}): what it answers goes by more than the image",
-                self.name,
-                error.message.lines().next().unwrap_or_default()
-            ));
+            // These may be other images than those that it ended with.
+            match self.network.forward(&self.normalise(&images.f_detach()?)?) {
+                Ok(_) => self.notice(format!(
+                    "{} ended in an error and answered when it was asked the same once more ({}): what it answers goes by more than the image",
+                    self.name,
+                    error.message.lines().next().unwrap_or_default()
+                )),
+                Err(again) if raised(&again) => {}
+                Err(again) => return Err(again),
+            }
             return Ok(None);
         }
         for many in USUAL.into_iter().filter(|&many| many != size[0] && many as usize * each <= LARGEST) {

@@ -160,7 +160,7 @@ impl Model {
         let finite = |answers: &Tensor| -> Result<bool> { Ok(answers.f_isfinite()?.f_all()?.f_int64_value(&[])? != 0) };
         if !finite(&answers)? {
             // What stays so is told of where it is made something of.
-            let other = self.module().is_none() && !self.opaque() && finite(&ask(images)?)?;
+            let other = self.module().is_none() && finite(&ask(images)?)?;
             let told = format!(
                 "{} answered numbers that are not finite, and {DRAWS}, {UNSTEADY}: each answer is of one asking",
                 self.name

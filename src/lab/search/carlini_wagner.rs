@@ -139,7 +139,7 @@ impl Search for CarliniWagner {
     fn caution(&self, _factors: usize) -> Option<String> {
         (self.rounds < ENOUGH_ROUNDS).then(|| {
             format!(
-                "{} rounds of search::carlini_wagner may end at a constant that is still too large, and then with sizes that go by the scale of the model's \
+                "search::carlini_wagner may end with `rounds: {}` at a constant that is still too large, and then with sizes that go by the scale of the model's \
                  scores: twice what was enough were seen with 4 rounds and scores times 1000; 9 rounds and a small `constant` find the same of both",
                 self.rounds
             )

@@ -58,7 +58,7 @@ impl Search for Policy {
     }
 
     fn misses(&self, factors: usize) -> Option<&'static str> {
-        (self.steps >= LEARNS && factors > FEW_FACTORS).then_some(RARE)
+        (self.steps >= LEARNS && factors > FEW_FACTORS && self.random_share < 1.0).then_some(RARE)
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 
 use self::shared::SharedMemory;
 use super::permissions::held;
-use super::process::{Introduction, Process};
+use super::process::{INTRODUCED, Introduction, Process};
 use super::{Cx, Digest, Error, ErrorKind, Result, Tensor, Value, at_home, below_home, no_gradient};
 
 /// What the interpreter runs.
@@ -255,7 +255,7 @@ impl Python {
         shared.hand_to(&mut command);
         let called = offer.called();
         let introduction = Introduction {
-            name: format!("the Python of {called}"),
+            name: format!("{INTRODUCED}{called}"),
             kind,
             how: "what it said last stands above; `python` names another interpreter, such as \"venv/bin/python\", and --allow-run=venv/bin/python \
                   lets it read the environment that it is of",
