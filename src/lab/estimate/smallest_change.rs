@@ -127,6 +127,13 @@ impl GivenUp {
         }
         found
     }
+
+    /// The median with such an interval, beyond what was tried where it is if none of them is ever brought to fail.
+    fn around_median(&self, limit: &ProductLimit, delta: f64) -> Between {
+        let found = self.around(limit.median(delta), |limit| limit.median(delta));
+        let beyond = ProductLimit::of(&self.never).is_some_and(|never| never.median(delta).value.is_infinite());
+        Between { value: if beyond { f64::INFINITY } else { found.value }, ..found }
+    }
 }
 
 /// What is to be said where `given_up` of `all` images were followed less far than others had to be.
@@ -274,7 +281,7 @@ pub fn smallest_change(transcript: &Transcript, asked: Option<f64>, delta: f64) 
     Ok(SmallestChange {
         seeds: sizes.len(),
         fooled: fooled.len(),
-        median: valued(GivenUp::of(&sizes, limit.last()).around(limit.median(delta), |limit| limit.median(delta))),
+        median: valued(GivenUp::of(&sizes, limit.last()).around_median(&limit, delta)),
         mean: valued(Between { hi: if mean.hi.is_nan() { f64::NAN } else { mean.hi.min(most) }, ..mean }),
         until,
         of_fooled: fooled.iter().sum::<f64>() / fooled.len() as f64,

@@ -28,7 +28,8 @@ pub static PYTHON: Primitive = Primitive {
     returns: "Model",
     notes: "A Python file is a program, so this is refused unless viva was started with `--allow-run`, or with `--allow-run=python3` for that \
             interpreter alone; it is held as scripts are (`viva doc safety`): it writes where scripts may write, reads what they may read \
-            (`--allow-read=$HOME/.cache/huggingface`), and reaches no network without `--allow-net`.\n\n\
+            (`--allow-read=$HOME/.cache/huggingface`), and reaches no network without `--allow-net`. Workers of a DataLoader talk through sockets and `/dev/shm`, which these flags are for: \
+            `--allow-net --allow-write=/dev/shm`, or `num_workers=0`.\n\n\
             The function answers a torch.nn.Module that maps N x C x H x W images to N x K scores, or to something with `logits`: torchvision, timm, \
             Hugging Face or a checkout of your own. Call `.eval()` in it. `return model, processor` hands over what Hugging Face's processor, or \
             timm.data.resolve_model_data_config(model), says of mean, std and size, and of other scales of pixels; one that turns channels round, pads or does more is refused by what it does. Resizing \

@@ -77,7 +77,7 @@ pub static SMALLEST_CHANGE: Primitive = Primitive {
             Brookmeyer and Crowley; `mean` is the restricted mean, in which more than `up_to` counts as `up_to`, with Student's interval, from Greenwood's variance. \
             Both are about what this search needed, which is no less than what would have been enough. Images that were given up at a smaller size than \
             others were followed to (a search that stopped where it stood) count in `median` and `mean` as if they were like the others, and their intervals hold whatever these need: \
-            they go from none needing more to none ever failing. Where gradients vanished on more than 5% of the images nothing is known of these, and both are (). `of_fooled` is the mean over the images \
+            they go from none needing more to none ever failing, and a median that may then lie beyond what was tried is (). Where gradients vanished on more than 5% of the images nothing is known of these, and both are (). `of_fooled` is the mean over the images \
             that failed alone, as in Table 7.1 of Dunn's thesis: too small where some did not. `over` says how many they are of, as \
             `93 of 100`. Images that were wrong as they stood do not count.",
     source: "Kaplan and Meier 1958; Brookmeyer and Crowley 1982; Royston and Parmar 2013",
