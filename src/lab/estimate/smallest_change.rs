@@ -395,3 +395,45 @@ pub fn compare(
         cautions,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::Rng;
+
+    use super::*;
+    use crate::core::random;
+
+    /// A third of the images are given up on their way, and need twice as much as the others do on average: intervals hold the truth, those of
+    /// the product limit alone do not.
+    #[test]
+    fn intervals_hold_what_given_up_images_need() {
+        const TRIALS: u64 = 300;
+        const UNTIL: f64 = 1.5;
+        // Of x uniform in 0.5 .. 1.5 and, for a third, twice as much: the mean of min(x, UNTIL), and 2 / 3 (x - 1 / 2) + 1 / 6 (x - 1) = 1 / 2.
+        let (mean, median) = (2.0 / 3.0 * 1.0 + 1.0 / 3.0 * 1.4375, 1.2);
+        let mut held = [0; 4];
+        for trial in 0..TRIALS {
+            let mut rng = random(3, trial);
+            let sizes: Vec<Size> = (0..90)
+                .map(|i| {
+                    let needed = rng.gen_range(0.5..1.5) * if i % 3 == 0 { 2.0 } else { 1.0 };
+                    match i % 3 == 0 {
+                        true => Size { at: rng.gen_range(0.1..0.6), enough: false },
+                        false => Size { at: needed, enough: true },
+                    }
+                })
+                .collect();
+            let limit = ProductLimit::of(&sizes).expect("sizes");
+            let given_up = GivenUp::of(&sizes, UNTIL);
+            let of_mean = |limit: &ProductLimit| limit.restricted_mean(UNTIL, 0.05);
+            let within = |of: Between, truth: f64| usize::from(of.lo <= truth && truth <= of.hi);
+            held[0] += within(given_up.around(of_mean(&limit), of_mean), mean);
+            held[1] += within(GivenUp::of(&sizes, limit.last()).around_median(&limit, 0.05), median);
+            held[2] += within(of_mean(&limit), mean);
+            held[3] += within(limit.median(0.05), median);
+        }
+        let shares = held.map(|held| held as f64 / TRIALS as f64);
+        assert!(shares[0] >= 0.95 && shares[1] >= 0.95, "{shares:?}");
+        assert!(shares[2] < 0.5, "the truth lies outside of what the product limit says alone: {shares:?}");
+    }
+}
