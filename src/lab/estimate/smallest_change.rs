@@ -359,9 +359,9 @@ pub fn compare(
     }
     // Searches of one model and of the same with other scores ended some hundredths apart.
     let small = larger_by.value.abs() < NEAR * means[0].max(means[1]);
-    if small && (larger_by.lo > 0.0 || larger_by.hi < 0.0) && first.may_miss_least() {
+    if small && (larger_by.lo > 0.0 || larger_by.hi < 0.0) && !first.asks_everything() {
         let said = format!(
-            "a difference of less than {} of the sizes may be the search's: how near it comes to the least change goes by its steps and by the scale of scores",
+            "a difference of less than {} of the sizes may be the search's, and with it that more images took one model more: how near it comes to the least change goes by its steps and by the scale of scores",
             percent(NEAR)
         );
         cautions.iter_mut().for_each(|cautions| cautions.push(said.clone()));

@@ -30,12 +30,12 @@ pub static POLICY: Primitive = Primitive {
             .or(Fallback::Absent("as the space has them")),
     ],
     returns: "a Search",
-    notes: "Needs scores only. The loss is the lead of the best wrong score, below 0 where the image is read rightly, or with objective::misclassify().loss(\"cross_entropy\") the cross entropy, as the paper has it. It learns late: in its first hundreds of questions it does about as well as search::random, while search::bayes is far ahead, which a caution says where it is given fewer than 800; over three factors it stays so (rotations and shifts of digits, 1,000 to 4,000 questions), which a caution says, too; with thousands search::evolution finds more \
-            (at 1,000, smooth losses of nine factors: a mean regret of 0.02 and of 0.09) in a hundredth of the time, so this is for the paper's examiner. \
-            `last` of robustness::worst(t) shows what it has learnt. P(s) = prod_c P(psi_c | psi_1 .. psi_c-1), each factor a softmax over its choices from the state of an LSTM whose input \
-            is what was chosen before; the gradient is (1/B) sum_b sum_c grad ln P(psi_c | ..) (R_b - baseline), R the loss. A quarter of all questions is drawn at random from the whole space and teaches nothing: it says how much can have been missed, and finds \
+    notes: "Needs scores only. The loss is the lead of the best wrong score, below 0 where the image is read rightly, or with objective::misclassify().loss(\"cross_entropy\") the cross entropy, as the paper has it.\n\nIt learns late: in its first hundreds of questions it does about as well as search::random, while search::bayes is far ahead, which a caution says where it is given fewer than 800; over three factors it stays so (rotations and shifts of digits, 1,000 to 4,000 questions), which a caution says, too; with thousands search::evolution finds more \
+            (at 1,000, none of them at random, smooth losses of nine factors: a mean regret of 0.02 and of 0.09) in a hundredth of the time, so this is for the paper's examiner. \
+            `last` of robustness::worst(t) shows what it has learnt.\n\nA quarter of all questions is drawn at random from the whole space and teaches nothing: it says how much can have been missed, and finds \
             what is rare, where the policy settles on what fails most on average (of 40 objects that fail at one setting in a thousand, 1,000 questions found 11 to 17, 2 to 9 \
-            with `random_share: 0`, which is the paper's, and as many of search::random 28 to 32), which a caution says where images never failed. The first \
+            with `random_share: 0`, which is the paper's, and as many of search::random 28 to 32), which a caution says where images never failed.\n\nP(s) = prod_c P(psi_c | psi_1 .. psi_c-1), each factor a softmax over its choices from the state of an LSTM whose input \
+            is what was chosen before; the gradient is (1/B) sum_b sum_c grad ln P(psi_c | ..) (R_b - baseline), R the loss. The first \
             questions are uniform. Every image has a network of its own; all are asked at once. Ranges are cut into bins as wide as each other and asked \
             in the middle; whole numbers and choices are as they are; chance is drawn, not learnt. `queries` is questions + 1: the image \
             is scored once as it stands. The paper's formula has no baseline (`baseline: 0`): with it losses need not be above 0 to teach \
