@@ -11,6 +11,8 @@ sed -i "0,/^version = \".*\"/s//version = \"$version\"/" Cargo.toml
 cargo update --workspace --offline --quiet
 sed -i "s/^version: .*/version: $version/; /^date-released:/d" CITATION.cff
 sed -i "s/^version: .*/&\ndate-released: $today/" CITATION.cff
+sed -i "s/^  \"version\": \".*\"/  \"version\": \"$version\"/" editors/vscode/package.json
+sed -i "s/viva-[0-9]*\.[0-9]*\.[0-9]*\.vsix/viva-$version.vsix/" docs/editors.md editors/vscode/README.md
 sed -i "s/^## Unreleased$/## Unreleased\n\n## $version ($today)/" CHANGELOG.md
 git --no-pager diff --stat
 echo "then: git commit -am \"viva $version\" && git tag v$version"

@@ -31,14 +31,25 @@ fn status() -> u8 {
         }
         _ => viva::cli::main(words.clone()),
     };
-    std::panic::catch_unwind(|| memory::on_stack(memory::stack_size(), door)).unwrap_or_else(|_| {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if unwritten(panic.payload()).is_none() {
+            hook(panic);
+        }
+    }));
+    std::panic::catch_unwind(|| memory::on_stack(memory::stack_size(), door)).unwrap_or_else(|panic| {
+        let told = unwritten(&*panic).map_or("a mistake in viva; please report it".to_string(), |told| {
+            format!("nothing can be written to the standard output: {told}")
+        });
         // Nothing is left to do where even this can't be written.
-        let _ = writeln!(
-            std::io::stderr(),
-            "Error: a mistake in viva, or an output that can't be written; please report it"
-        );
+        let _ = writeln!(std::io::stderr(), "Error: {told}");
         1
     })
+}
+
+/// Why the standard output takes no more, of the panic that the standard library makes of that.
+fn unwritten(panic: &(dyn std::any::Any + Send)) -> Option<&str> {
+    panic.downcast_ref::<String>()?.strip_prefix("failed printing to stdout: ")
 }
 
 /// `--fast` and `--memory SIZE`, which every command takes.

@@ -332,3 +332,26 @@ fn a_seed_that_decides_nothing_is_told_of() {
         }
     }
 }
+
+/// A full disk, as `/dev/full` is one.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_takes_nothing_is_told_of() {
+    let folder = folder_with("print(1);");
+    for words in [&["version"][..], &["check", "script.rhai"], &["run", "script.rhai", "--out", "run"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a device");
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_viva"));
+        let output = command.args(words).current_dir(folder.path()).stdout(full).output().expect("viva starts");
+        let told = err(&output);
+        assert!(!output.status.success() && told.contains("nothing can be written to the standard output"), "{told}");
+        assert!(!told.contains("panicked"), "{told}");
+    }
+}
+
+/// Two lines in a name would be two lines of what is submitted.
+#[test]
+fn names_of_several_lines_are_not_submitted() {
+    let folder = folder_with("print(1);");
+    let told = err(&viva(folder.path(), &["submit", "--slurm", "script.rhai", "--shards", "2", "--out", "a\ntouch b"]));
+    assert!(told.contains("a line break") && entries(folder.path()).len() == 1, "{told}");
+}

@@ -500,6 +500,13 @@ fn the_kernel_is_installed_with_what_it_may_do() {
         wide["argv"].as_array().map(|words| &words[3..]),
         Some(&[json!("--allow-read=/data"), json!("--allow-net")][..])
     );
+    let foreign = home.path().join("env/share/jupyter/kernels/python3/kernel.json");
+    std::fs::create_dir_all(foreign.parent().expect("a folder")).expect("a folder");
+    std::fs::write(&foreign, "{\"argv\": [\"python\"], \"language\": \"python\"}").expect("a file");
+    let (well, told) = viva(&["kernel", "--install", "--prefix", "env", "--name", "python3"]);
+    assert!(!well && told.contains("another program's kernel"), "{told}");
+    assert!(std::fs::read_to_string(&foreign).expect("what was there").contains("[\"python\"]"));
+    assert!(viva(&["kernel", "--install", "--prefix", "env", "--name", "wide"]).0);
     std::fs::write(home.path().join("noise.json"), "{\"ip\": \"127.0.0.1\"}").expect("a file");
     for (words, said) in [
         (&["kernel"][..], "needs --install"),

@@ -451,6 +451,13 @@ fn what_is_submitted_says_what_is_run() {
         let told = bench.refused(&format!("submit --{engine} script.rhai --shards 16 --out sent"));
         assert!(told.contains("is there already"), "{told}");
     }
+    // What Slurm and Kubernetes would fill in stands as it is meant.
+    bench.run("submit --slurm script.rhai --shards 2 --words $(HOME) --out a%a");
+    let text = std::fs::read_to_string(bench.at("a%a/slurm.sh")).expect("what is submitted");
+    assert!(text.contains("a%%a'/log-%a.txt\n") && text.contains("'--words=$(HOME)'"), "{text}");
+    bench.run("submit --kubernetes script.rhai --shards 2 --words $(HOME) --out dollars");
+    let text = std::fs::read_to_string(bench.at("dollars/kubernetes.yaml")).expect("what is submitted");
+    assert!(text.contains("'--words=$$(HOME)'") && text.contains("  name: \"script\"\n"), "{text}");
     bench.run("submit --parallel script.rhai --shards 2 --fast --memory 900MB --allow-net --out words");
     let text = std::fs::read_to_string(bench.at("words/parallel.sh")).expect("what is submitted");
     // What puts shards together reads what lies beside the script.
@@ -460,8 +467,10 @@ fn what_is_submitted_says_what_is_run() {
         ("submit --slurm=x script.rhai --shards 4", "--slurm takes no value"),
         ("submit --slurm script.rhai --shards 4 --json", "--json has no place here"),
         ("submit script.rhai --shards 4", "by which engine?"),
+        ("submit --slurm --kubernetes script.rhai --shards 4", "--slurm and --kubernetes"),
+        ("submit --slurm script.rhai --shards -1", "a whole number from 1 up"),
         ("submit --slurm script.rhai", "--shards says into how many parts"),
-        ("submit --slurm script.rhai --shards none", "--shards wants a number"),
+        ("submit --slurm script.rhai --shards none", "--shards wants a whole number"),
         ("submit --slurm script.rhai --shards 4 --wrods x", "no argument --wrods"),
         ("submit --slurm script.rhai --shards 4 --resume a", "--resume has no place here"),
         ("submit --slurm nowhere.rhai --shards 4", "nowhere.rhai"),

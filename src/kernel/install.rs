@@ -51,6 +51,10 @@ pub fn install(place: &Place, name: &str, flags: &Flags) -> Result<PathBuf> {
             .hint("letters, digits, and - _ . between them"));
     }
     let folder = place.folder()?.join("kernels").join(name.to_lowercase());
+    let held = folder.join("kernel.json");
+    if std::fs::read(&held).is_ok_and(|text| !is_own(&text)) {
+        return Err(Error::file(&held, "is another program's kernel").hint("--name gives this one another name"));
+    }
     let spec = serde_json::to_string_pretty(&spec(name, flags)?).unwrap_or_default() + "\n";
     std::fs::create_dir_all(&folder).map_err(|e| Error::file(&folder, e))?;
     for (file, text) in [("kernel.json", spec.as_str()), ("logo-svg.svg", LOGO)] {
@@ -58,6 +62,12 @@ pub fn install(place: &Place, name: &str, flags: &Flags) -> Result<PathBuf> {
         write_whole(&file, |here| std::fs::write(here, text).map_err(|e| Error::file(&file, e)))?;
     }
     Ok(folder)
+}
+
+/// Whether viva wrote it.
+fn is_own(text: &[u8]) -> bool {
+    let spec: Json = serde_json::from_slice(text).unwrap_or_default();
+    spec["language"] == "rhai" && spec["argv"][1] == "kernel"
 }
 
 fn spec(name: &str, flags: &Flags) -> Result<Json> {

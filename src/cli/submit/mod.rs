@@ -52,12 +52,19 @@ pub fn main(words: &[String]) -> CommandOutcome {
             return Err(Error::argument(format!("viva submit: --{name} takes no value")).into());
         }
         if let Some(named) = ENGINES.iter().find(|engine| engine.flag == name) {
+            if let Some(Engine { flag, .. }) = engine.filter(|before: &&Engine| before.flag != named.flag) {
+                return Err(Error::argument(format!("viva submit: --{flag} and --{name}, wanted is one engine")).into());
+            }
             engine = Some(named);
         } else if name == "shards" {
             let text = value()?;
             let shard: Result<Shard> = format!("1/{text}").parse();
             shards = Some(
-                shard.map_err(|_| Error::argument(format!("viva submit: --shards wants a number, got {text:?}")))?.of,
+                shard
+                    .map_err(|_| {
+                        Error::argument(format!("viva submit: --shards wants a whole number from 1 up, got {text:?}"))
+                    })?
+                    .of,
             );
         } else if name == "out" {
             out = Some(at_home(&value()?)?);
@@ -137,7 +144,14 @@ fn filled(
     command.extend(options.words());
     command.extend(options.device.as_ref().map(|device| format!("--device={device}")));
     command.extend(of_memory(memory::asked()));
-    let command: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+    let lines = |word: &str| word.contains(char::is_control);
+    if command.iter().chain([&out.display().to_string()]).any(|word| lines(word)) {
+        return Err(Error::argument("viva submit: a line break, or another control character, in a name or value would end a line of what the engine reads")
+            .hint("give the script and --out other names, and such a value in the script itself"));
+    }
+    // Kubernetes takes `$(NAME)` for a variable before any shell sees it.
+    let as_it_stands = |text: String| if engine.elsewhere { text.replace('$', "$$") } else { text };
+    let command: Vec<String> = command.iter().map(|word| as_it_stands(quoted(word))).collect();
     // What puts shards together runs a copy of the script, which may read what lies beside the script itself.
     let beside = match Path::new(script).parent() {
         Some(folder) if engine.elsewhere && folder.as_os_str().is_empty() => vec![PathBuf::from(".")],
@@ -147,7 +161,7 @@ fn filled(
     let named = options.named.iter().chain(&beside).map(|path| format!("--allow-read={}", path.display()));
     let allowed: Vec<String> =
         options.flags.words().into_iter().chain(named).chain(works_fast().then(|| "--fast".into())).collect();
-    let allowed: String = allowed.iter().map(|word| format!(" {}", quoted(word))).collect();
+    let allowed: String = allowed.iter().map(|word| format!(" {}", as_it_stands(quoted(word)))).collect();
     let viva = std::env::current_exe().map_err(|e| Error::argument(format!("viva itself can't be found: {e}")))?;
     let kept = |name: &str| std::env::var(name).ok().map(|value| format!("export {name}={}\n", quoted(&value)));
     let data = data_folder().map(|folder| format!("export VIVA_DATA={}\n", quoted(&folder.display().to_string())));
@@ -164,7 +178,9 @@ fn filled(
         ("script", script.to_string()),
         ("name", name.to_string()),
         ("shards", shards.to_string()),
-        ("out", place(out)?),
+        ("out", as_it_stands(place(out)?)),
+        // Slurm fills in what stands behind a single one.
+        ("log", place(out)?.replace('%', "%%")),
         ("file", place(file)?),
         ("folder", quoted(&folder.display().to_string())),
         ("viva", quoted(&viva.display().to_string())),

@@ -8,7 +8,7 @@
 #SBATCH --array=1-{{shards}}
 #SBATCH --requeue
 #SBATCH --open-mode=append
-#SBATCH --output={{out}}/log-%a.txt
+#SBATCH --output={{log}}/log-%a.txt
 #SBATCH --time=12:00:00
 #SBATCH --cpus-per-task={{threads}}
 #SBATCH --mem=16G
