@@ -205,17 +205,9 @@ impl Process {
     }
 }
 
-/// How a Python is introduced.
-pub const INTRODUCED: &str = "the Python of ";
-const LATE: &str = "did not answer within";
-const UNANSWERED: &str = "without an answer";
-
-/// Whether a program gave no answer, whatever it said beside it.
-pub fn went_unanswered(error: &Error) -> bool {
-    let first = error.message.lines().next().unwrap_or_default();
-    // What an exception says begins with the file that raised it.
-    first.starts_with(INTRODUCED) && [LATE, UNANSWERED].iter().any(|words| first.contains(words))
-}
+/// What is said of a program that gave no answer.
+pub const LATE: &str = "did not answer within";
+pub const UNANSWERED: &str = "without an answer";
 
 /// Lets a write to a program that is gone fail in this thread, where the command line otherwise has it end the process.
 fn hold_back_broken_pipes() {

@@ -15,10 +15,10 @@ use crate::search::{Row, Transcript};
 /// Sizes that differ by no larger a share of themselves are the same: they are sums in single precision.
 const ROUNDED: f64 = 1e-5;
 
-/// Images that were followed to so much of what others were, by rounding or by the bounds of pixels, were followed as far.
+/// Images that were followed to so much of what others were were followed as far: by rounding and at the bounds of pixels balls end up to 0.7% earlier.
 const AS_FAR: f64 = 0.99;
 
-/// Sizes that differ by a smaller share may do so by how a search went.
+/// Sizes that differ by a smaller share may do so by how a search went: up to 8% were seen of one network with scores on two scales.
 const NEAR: f64 = 0.1;
 
 /// What is known of one model.
@@ -227,10 +227,8 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<Sizes> {
             Ok(((name, names.map_or(row.target, |_| None)), size))
         })
         .collect::<Result<_>>()?;
-    let stuck: BTreeSet<u32> =
-        transcript.rows.iter().filter(known).filter(|row| row.stuck()).map(|row| row.id).collect();
-    let ids = transcript.rows.iter().filter(known).map(|row| row.id);
-    let stuck = ids.zip(&named).filter(|(id, _)| stuck.contains(id)).map(|(_, (name, _))| *name).collect();
+    let rows = transcript.rows.iter().filter(known);
+    let stuck = rows.zip(&named).filter(|(row, _)| row.stuck()).map(|(_, (name, _))| *name).collect();
     // Of the same size as others but for rounding or the bounds of pixels, what did not fail needs more than what did.
     let last = named.iter().map(|(_, size)| size.at).fold(0.0, f64::max);
     for (_, size) in named.iter_mut().filter(|(_, size)| !size.enough && size.at >= AS_FAR * last) {
@@ -411,7 +409,7 @@ mod tests {
         const UNTIL: f64 = 1.5;
         // Of x uniform in 0.5 .. 1.5 and, for a third, twice as much: the mean of min(x, UNTIL), and 2 / 3 (x - 1 / 2) + 1 / 6 (x - 1) = 1 / 2.
         let (mean, median) = (2.0 / 3.0 * 1.0 + 1.0 / 3.0 * 1.4375, 1.2);
-        let mut held = [0; 4];
+        let mut held = [0; 3];
         for trial in 0..TRIALS {
             let mut rng = random(3, trial);
             let sizes: Vec<Size> = (0..90)
@@ -430,7 +428,6 @@ mod tests {
             held[0] += within(given_up.around(of_mean(&limit), of_mean), mean);
             held[1] += within(GivenUp::of(&sizes, limit.last()).around_median(&limit, 0.05), median);
             held[2] += within(of_mean(&limit), mean);
-            held[3] += within(limit.median(0.05), median);
         }
         let shares = held.map(|held| held as f64 / TRIALS as f64);
         assert!(shares[0] >= 0.95 && shares[1] >= 0.95, "{shares:?}");

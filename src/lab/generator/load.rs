@@ -179,6 +179,9 @@ fn saved(cx: &Cx, weights: Weights, name: &str, about: &serde_json::Value, asked
         None => vec![],
         Some(said) => serde_json::from_value(said.clone()).map_err(|_| damaged())?,
     };
+    if unlearned.iter().any(|label| !(0..generator.classes().unwrap_or(0)).contains(label)) {
+        return Err(damaged());
+    }
     Ok(generator.with_unlearned(unlearned).with_discriminator(judge.map(Discriminator::new)))
 }
 

@@ -7,8 +7,7 @@ use tch::{Device, Kind};
 
 use super::load::check_normalisation;
 use super::{Model, Network};
-use crate::core::process::went_unanswered;
-use crate::core::python::{Interpreter, LoadedOffer, Offer, Python};
+use crate::core::python::{Interpreter, LoadedOffer, Offer, Python, went_unanswered};
 use crate::core::{
     Cx, Digest, Elsewhere, Error, ErrorKind, Result, Tensor, answered_elsewhere, device_name, keeps_graph, on_device,
     works_fast,

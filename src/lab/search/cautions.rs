@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::cube::Cube;
 use super::{Examination, Row, gradient_search, slopes};
 use crate::core::{Cautions, significant};
 use crate::objective::Loss;
@@ -123,26 +124,17 @@ fn short(plan: &Examination, rows: &[Row]) -> Option<String> {
     ))
 }
 
-/// What a search is known to miss, where it left images right. Of settings that are few enough all may have been asked.
+/// What a search is known to miss, where it left images right. Of settings that are few all may have been asked.
 fn never_failed(plan: &Examination, rows: &[Row]) -> Option<String> {
-    const FEW_SETTINGS: f64 = 1000.0;
     let misses = plan.search.misses(slopes::width(plan))?;
-    let axes = plan.space.factored().map_or(vec![], |space| space.factors().iter().map(Factor::axis).collect());
-    let settings = axes.iter().map(|axis| match axis {
-        Axis::Choices(n) => *n as f64,
-        Axis::Whole { min, max } => f64::from(*max) - f64::from(*min) + 1.0,
-        Axis::Chance => f64::INFINITY,
-        _ if axis.varies() => f64::INFINITY,
-        _ => 1.0,
-    });
-    if settings.product::<f64>() <= FEW_SETTINGS {
+    let factors = plan.space.factored()?.factors();
+    if Cube::of(factors).every().is_some() && factors.iter().all(|factor| factor.axis() != Axis::Chance) {
         return None;
     }
     let ids = |of: &dyn Fn(&&Row) -> bool| rows.iter().filter(of).map(|row| row.id).collect::<BTreeSet<_>>();
     let asked = ids(&|row| row.may_be_fooled());
     let left = asked.difference(&ids(&|row| row.fooled())).count();
-    let search = plan.search.describe();
-    (left > 0).then(|| format!("{left} of {} images never failed, and {search} {misses}", asked.len()))
+    (left > 0).then(|| format!("{left} of {} images never failed, and {misses}", asked.len()))
 }
 
 /// Whether images that fail within a level are left right within a larger one, which holds the change that they fail by. What was asked about

@@ -37,11 +37,11 @@ impl Search for Evolution {
     }
 }
 
-/// From so many questions on random ones find what one setting in a thousand is.
+/// So many random questions find one setting in a thousand four times in ten.
 const MANY: usize = 500;
 
 /// What random questions find and those of a climb do not.
-const RARE: &str = "climbs with two thirds of its questions or more: where failures were rare (one setting in a thousand), 1000 of its questions made 9 to 15 of \
+const RARE: &str = "search::evolution climbs with two thirds of its questions or more: where failures were rare (one setting in a thousand), 1000 of its questions made 9 to 15 of \
                     40 images fail, as many of search::random 28 to 32, so ask these too";
 
 impl Proposing for Evolution {

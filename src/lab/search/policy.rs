@@ -63,7 +63,7 @@ impl Search for Policy {
 }
 
 /// What random questions find and those of a search that settles do not.
-const RARE: &str = "settles on what fails most on average: where failures were rare (one setting in a thousand), 1000 of its questions made 11 to 17 of 40 \
+const RARE: &str = "search::policy settles on what fails most on average: where failures were rare (one setting in a thousand), 1000 of its questions made 11 to 17 of 40 \
                     images fail, 2 to 9 without a share of random ones, as many of search::random 28 to 32, so ask these too";
 
 /// Fewer questions than it was seen to beat random ones with, on a smooth loss of nine factors.

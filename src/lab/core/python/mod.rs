@@ -13,8 +13,17 @@ use serde_json::{Map, Value as Json, json};
 
 use self::shared::SharedMemory;
 use super::permissions::held;
-use super::process::{INTRODUCED, Introduction, Process};
+use super::process::{Introduction, LATE, Process, UNANSWERED};
 use super::{Cx, Digest, Error, ErrorKind, Result, Tensor, Value, at_home, below_home, no_gradient};
+
+/// How a Python is introduced.
+const INTRODUCED: &str = "the Python of ";
+
+/// Whether a Python gave no answer, whatever it said beside it: what an exception says begins with the file that raised it.
+pub fn went_unanswered(error: &Error) -> bool {
+    let first = error.message.lines().next().unwrap_or_default();
+    first.starts_with(INTRODUCED) && [LATE, UNANSWERED].iter().any(|words| first.contains(words))
+}
 
 /// What the interpreter runs.
 const SERVER: &str = include_str!("server.py");
