@@ -137,7 +137,45 @@ fn undeclared_variables(session: &Session, text: &str) -> Vec<Finding> {
             nearest(name, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
         Some(Finding::failing(code.position(*token), format!("there is no variable `{name}`{near}")))
     };
-    bindings.undeclared.iter().filter_map(finding).collect()
+    let mut findings: Vec<Finding> = bindings.undeclared.iter().filter_map(finding).collect();
+    findings.extend(out_of_scope(session, &bindings));
+    findings
+}
+
+/// The first variable that is declared only in a block that has ended, or further on. The interpreter's own strictness has to agree.
+fn out_of_scope(session: &Session, bindings: &Bindings) -> Option<Finding> {
+    let code = &bindings.code;
+    let given = given(code, 0..code.tokens.len());
+    let elsewhere = |name: &str| bindings.all.iter().find(|binding| binding.name == name);
+    let candidate = |token: usize| {
+        let name = code.variable(token).filter(|name| session.variable(name).is_none() && !given.contains(name))?;
+        Some((token, name, elsewhere(name)?))
+    };
+    let candidates: Vec<_> = bindings.undeclared.iter().filter_map(|token| candidate(*token)).collect();
+    if candidates.is_empty() {
+        return None;
+    }
+    let mut strict = rhai::Engine::new();
+    strict.set_strict_variables(true).set_max_expr_depths(0, 0);
+    for (namespace, _) in NAMESPACES.iter().filter(|(name, _)| !name.is_empty()) {
+        strict.register_static_module(*namespace, rhai::Module::new().into());
+    }
+    let mut scope = rhai::Scope::new();
+    for name in bindings.undeclared.iter().filter_map(|token| code.variable(*token)) {
+        if session.variable(name).is_some() {
+            scope.push(name, ());
+        }
+    }
+    let error = strict.compile_with_scope(&scope, code.text).err()?;
+    let refused = (error.position().line()?, error.position().position()?);
+    let (token, name, binding) = candidates.into_iter().find(|(token, ..)| code.position(*token) == refused)?;
+    let declared = binding.declared[0];
+    let line = code.position(declared).0;
+    let why = match declared < token {
+        true => format!("that of line {line} is known only within its block: declare it before the block"),
+        false => format!("it is declared further on only, in line {line}"),
+    };
+    Some(Finding::failing(refused, format!("there is no variable `{name}` here; {why}")))
 }
 
 /// Whether variables may be there that nothing declares: whatever is evaluated may declare more, and who asks whether a variable is there

@@ -110,6 +110,9 @@ fn gltf_is_drawn_as_its_specification_says() {
     assert_eq!(skinned.departures(), [""; 0]);
     let refused = square(bones, r#", "JOINTS_0": 4"#, skin).expect_err("no weights");
     assert!(refused.message.contains("WEIGHTS_0"), "{}", refused.message);
+    // JOINTS_0 of the square are whole numbers: as colours they'd reach 255 of 1.
+    let refused = square(NODE, r#", "COLOR_0": 4"#, "").expect_err("no share of 1");
+    assert!(refused.message.contains("not `normalized`"), "{}", refused.message);
     for (extension, said) in [
         ("EXT_mesh_gpu_instancing", "one of each is drawn"),
         ("KHR_materials_transmission", "drawn opaque"),

@@ -99,6 +99,13 @@ impl Gltf<'_> {
         if name == "JOINTS_0" && (!matches!(component, 5121 | 5123) || accessor["normalized"].as_bool() == Some(true)) {
             return Err(self.bad("`JOINTS_0` must be whole numbers without a sign"));
         }
+        // A colour of 255 instead of 1 would be drawn as light.
+        let of_one = matches!(name, "COLOR_0" | "WEIGHTS_0");
+        if of_one && component != 5126 && accessor["normalized"].as_bool() != Some(true) {
+            return Err(self
+                .bad(format!("`{name}` is of whole numbers that are not `normalized`, so their 1 can't be known"))
+                .hint("glTF wants \"normalized\": true in this accessor, whose numbers then reach from 0 to 1"));
+        }
         let sparse = accessor.get("sparse");
         let mut numbers = match accessor.get("bufferView") {
             Some(_) => {
