@@ -50,7 +50,8 @@ fn a_planted_weakness_is_found_by_sampling() {
         assert!(ink == "b" && *light > 0.9 && *light <= 1.0, "{point:?}");
         // Pixels and scores are float32, of size 1 at most.
         assert!((f64::from(row.loss) - 2.0 * (light - 0.9)).abs() < 1e-6 && row.margin == -row.loss, "{row:?}");
-        assert_eq!((row.before, row.after, row.queries, row.magnitude), (0, 1, 301, 0.0));
+        assert_eq!((row.before, row.after, row.queries), (0, 1, 301));
+        assert!(row.magnitude.is_nan(), "how large changes are is not known");
         assert!(row.weight.is_none() && matches!(row.point, Point::Setting(_)));
     }
     // The best of 300 uniform points: of the 10 expected in the weak part the last is at 0.99 on average.
@@ -146,7 +147,8 @@ fn points_are_uniform_and_the_closure_is_called_once_for_each() {
         examine(f, ds, #{ space: watched, search: search::random(#{ questions: 100 }), seed: 3 });
         seen";
     let Value::Array(seen) = planted(script) else { panic!("an array") };
-    assert_eq!(seen.len(), 4000);
+    // The first one twice, to see that the answer is the same.
+    assert_eq!(seen.len(), 4001);
     let mut xs = vec![];
     let mut counts = [0; 3];
     for pair in &seen {

@@ -9,6 +9,8 @@ use std::rc::Rc;
 use viva::core::{Cx, Value};
 use viva::script::Session;
 
+#[path = "silent/aims.rs"]
+mod aims;
 #[path = "silent/doubts.rs"]
 mod doubts;
 #[path = "silent/figures.rs"]

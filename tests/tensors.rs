@@ -82,6 +82,10 @@ fn seeds_and_shapes_decide_what_is_drawn() {
     assert!(differ("tensor::normal([50])", "tensor::normal([50])") > 0.5, "loops draw fresh numbers");
     let begin = "tensor::normal([2, 50], #{ seed: 1 })[0]";
     assert!(differ("tensor::normal([50], #{ seed: 1 })", begin) > 0.5, "another shape begins with other numbers");
+    let together = numbers(
+        "let x = tensor::uniform([10000], #{ seed: 1 }) - 0.5; let y = tensor::normal([10000], #{ seed: 1 }); (x * y).mean()",
+    );
+    assert!(together[0].abs() < 0.012, "one seed makes no numbers of two laws that go together: {}", together[0]);
     let order = numbers("tensor::permutation(100, #{ seed: 1 }).values()");
     assert!(order.windows(2).any(|two| two[0] > two[1]));
     let mut sorted = order;

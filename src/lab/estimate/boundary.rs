@@ -4,7 +4,6 @@ use super::factor_parts::check_counts;
 use super::one_each::{check_no_levels, check_one_each};
 use super::population::left_out;
 use super::subject::{Subject, named, subject};
-use super::worst_case::fails;
 use crate::core::{
     Cautions, Cx, Digest, Error, Object, Result, Table, Value, in_parallel, json_of_fields, number, significant,
     suggestion,
@@ -81,7 +80,7 @@ pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usiz
     let told = [left_out(transcript), few_groups(transcript.len(), "objects")];
     told.into_iter().flatten().for_each(|caution| cautions.add(caution));
     let (mut left_out, mut all, mut answers, mut chosen) = (0, vec![], vec![], false);
-    for (row, asked) in transcript.rows.iter().zip(&asked) {
+    for asked in &asked {
         let mut own = LabelledPoints { width: 2, points: vec![], yes: vec![] };
         for (i, setting) in asked.settings.chunks_exact(width).enumerate() {
             // Where others vary, what was chosen says nothing of their mean.
@@ -90,7 +89,7 @@ pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usiz
                 continue;
             }
             chosen |= asked.origins[i] != Origin::Random;
-            let wrong = fails(row, asked.predicted[i]);
+            let wrong = asked.failed[i];
             own.points.extend([0, 1].map(|k| axes[k].share(setting[places[k]])));
             own.yes.push(wrong);
             all.push((setting[places[0]], setting[places[1]], wrong));

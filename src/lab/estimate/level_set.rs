@@ -6,7 +6,6 @@ use super::factor_parts::{check_counts, ends, part_of, parts};
 use super::one_each::{check_no_levels, check_one_each};
 use super::population::left_out;
 use super::subject::{Subject, named, subject};
-use super::worst_case::fails;
 use crate::core::{
     Cautions, Digest, Error, Object, Result, Table, Value, json_of_fields, number, significant, suggestion,
 };
@@ -69,7 +68,7 @@ pub fn level_set(transcript: &Transcript, factors: [&str; 2], bins: usize, bound
     let told = [left_out(transcript), few_groups(objects, "objects"), one_group(objects, "objects")];
     told.into_iter().flatten().for_each(|caution| cautions.add(caution));
     let mut chosen = 0;
-    for (object, (row, asked)) in transcript.rows.iter().zip(&asked).enumerate() {
+    for (object, asked) in asked.iter().enumerate() {
         let mut counted = 0;
         for (i, setting) in asked.settings.chunks_exact(width).enumerate() {
             if asked.origins[i] != Origin::Random || counted == fewest {
@@ -77,7 +76,7 @@ pub fn level_set(transcript: &Transcript, factors: [&str; 2], bins: usize, bound
                 continue;
             }
             counted += 1;
-            let wrong = u64::from(fails(row, asked.predicted[i]));
+            let wrong = u64::from(asked.failed[i]);
             let [a, b] = [0, 1].map(|k| part_of(questions.axes[places[k]], counts[k], setting[places[k]]));
             for (yes, of) in [&mut all[object], &mut cells[a * counts[1] + b][object]] {
                 *yes += wrong;

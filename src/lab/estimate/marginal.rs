@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::factor_parts::{ends, part_of, parts, uniform};
 use super::population::left_out;
-use super::worst_case::fails;
 use crate::core::{Cautions, Error, Result, Value, suggestion};
 use crate::maths::shares::{CountedShare, few_groups, one_group};
 use crate::search::Transcript;
@@ -34,7 +33,7 @@ pub fn marginal(transcript: &Transcript, name: &str, bins: usize) -> Result<Vec<
             counts[part] += 1;
             losses[part] += f64::from(asked.losses[i]);
             let (yes, of) = wrong[part].entry(row.id).or_default();
-            *yes += u64::from(fails(row, asked.predicted[i]));
+            *yes += u64::from(asked.failed[i]);
             *of += 1;
         }
     }

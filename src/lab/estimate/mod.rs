@@ -18,7 +18,7 @@ mod methods;
 pub mod n_model;
 mod one_each;
 pub mod plan;
-mod population;
+pub mod population;
 pub mod protocol;
 pub mod registration;
 pub mod replications;

@@ -217,7 +217,7 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<Sizes> {
                 return Err(Error::argument("the transcript has several rows of one image, which say much the same: intervals take rows for independent")
                     .hint("keep one step and one level, `t.filter(|row| row.step == 100)`; of several targets, t.group(\"target\") has one transcript for each"));
             }
-            if row.fooled() && row.magnitude == 0.0 {
+            if row.magnitude.is_nan() || (row.fooled() && row.magnitude == 0.0) {
                 return Err(Error::argument(format!("how large changes of {} are is not known", transcript.of.space))
                     .hint("pixels, deform, noise, affine, hue, factors with an `identity` and products of these say how large"));
             }

@@ -8,7 +8,6 @@ use super::factor_parts::{ends, part_of, parts, uniform};
 use super::one_each::check_one_each;
 use super::population::left_out;
 use super::subject::{Subject, named, subject};
-use super::worst_case::fails;
 use crate::core::{
     Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, json_of_fields, number, significant,
 };
@@ -106,7 +105,7 @@ fn binned(transcript: &Rc<Transcript>, bins: usize, half: Half) -> Result<FreshQ
         Half::All => (0, 1),
         Half::From(first) => (first, 2),
     };
-    for (i, (row, asked)) in transcript.rows.iter().zip(asked).enumerate() {
+    for (i, asked) in asked.into_iter().enumerate() {
         for question in (from..asked.len()).step_by(step) {
             let setting = &asked.settings[question * questions.axes.len()..][..questions.axes.len()];
             for (place, x) in setting.iter().enumerate() {
@@ -118,7 +117,7 @@ fn binned(transcript: &Rc<Transcript>, bins: usize, half: Half) -> Result<FreshQ
                 });
             }
             binned.objects.push(i as u32);
-            binned.failed.push(fails(row, asked.predicted[question]));
+            binned.failed.push(asked.failed[question]);
             places.push((i, question));
         }
     }

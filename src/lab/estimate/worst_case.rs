@@ -8,7 +8,7 @@ use crate::maths::means::{skewed, student};
 use crate::maths::shares::{CountedShare, few_groups, wilson};
 use crate::model::UNSTEADY;
 use crate::objective::Loss;
-use crate::search::{AskedQuestions, DREW, Origin, Row, Transcript};
+use crate::search::{AskedQuestions, DREW, Origin, Transcript};
 
 /// A mean over objects with its interval at 95%.
 #[derive(Debug, Clone, Copy, Default)]
@@ -114,11 +114,6 @@ pub fn beside(curves: &[(String, &WorstCaseCurve)]) -> Cautions {
     cautions
 }
 
-/// Whether an answer counts as failing.
-pub fn fails(row: &Row, predicted: i32) -> bool {
-    row.target.map_or(predicted != row.label, |target| predicted == target)
-}
-
 /// The curve of a transcript over factors, up to the number of questions that every object was asked.
 pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseCurve> {
     if transcript.is_empty() {
@@ -152,17 +147,17 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
     for t in 0..length {
         let mut lasting = 0;
         let mut last = Vec::with_capacity(n);
-        for (i, (row, asked)) in transcript.rows.iter().zip(&asked).enumerate() {
+        for (i, asked) in asked.iter().enumerate() {
             if asked.origins.get(t).is_none_or(|origin| *origin != Origin::Random) {
                 chosen[i] = Some(t);
             }
             let place = chosen[i].unwrap_or(t);
             last.push(f64::from(asked.losses[place]));
-            lasting += usize::from(!fails(row, asked.predicted[place]));
+            lasting += usize::from(!asked.failed[place]);
             let loss = f64::from(asked.losses[t]);
             most[i] = most[i].max(loss);
             sums[i] += loss;
-            if fails(row, asked.predicted[t]) {
+            if asked.failed[t] {
                 standing[i] = false;
             } else {
                 right[i] += 1;
@@ -183,9 +178,7 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
         });
     }
     let of = &transcript.of;
-    let failed =
-        |(row, asked): (&Row, &&AskedQuestions)| asked.predicted.iter().any(|&predicted| fails(row, predicted));
-    let rows = transcript.rows.iter().zip(&asked);
+    let failed = |asked: &AskedQuestions| asked.failed.contains(&true);
     let losses: Vec<f64> = match measure {
         StepMeasure::Worst => most.clone(),
         StepMeasure::Last => asked.iter().map(|asked| f64::from(asked.losses[length - 1])).collect(),
@@ -199,7 +192,7 @@ pub fn curve(transcript: &Transcript, measure: StepMeasure) -> Result<WorstCaseC
         objects: n,
         measure,
         loss: of.objective.loss.unwrap_or(Loss::Lead).axis(),
-        missed: Missed::of(questions, rows.map(|(row, asked)| (*asked, failed((row, asked)))), steady),
+        missed: Missed::of(questions, asked.iter().map(|asked| (*asked, failed(asked))), steady),
         again: AskedAgain::of(&asked, &questions.axes),
         of: subject_of_part(transcript),
         population: Population::of(transcript),

@@ -129,6 +129,15 @@ impl Model {
         })
     }
 
+    /// Of the images that the other one was trained on here, about the share that this one was trained on as well; `None` where none is known of
+    /// either.
+    pub fn share_learned_with(&self, other: &Self) -> Option<f64> {
+        let theirs = other.learned.numbers.iter().copied();
+        let theirs = theirs.filter(|number| other.learned.cut.is_none_or(|cut| *number <= cut));
+        let (asked, known) = self.learned.among(theirs);
+        (asked > 0.0 && !self.learned.numbers.is_empty()).then(|| known / asked)
+    }
+
     /// What is to be said where the model was trained here on images that it is now asked about.
     pub(super) fn knows_by_heart(&self, set: &Dataset) -> Option<String> {
         /// Fewer change no share by much.

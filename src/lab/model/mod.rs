@@ -94,6 +94,11 @@ pub trait Network {
         None
     }
 
+    /// The model of which it is the mean over draws, whose answers say what its own can't: that they are probabilities, or lie on steps.
+    fn stands_for(&self) -> Option<&Model> {
+        None
+    }
+
     /// How many images it makes of each, all of which are held where gradients are.
     fn copies(&self) -> usize {
         1
@@ -306,6 +311,16 @@ impl Model {
     pub fn answers_as(&self, other: &Self) -> bool {
         let others = other.sources();
         self.sources().iter().any(|source| others.contains(source))
+    }
+
+    /// Whether it answers what the model with this hash does.
+    pub fn answers_as_hash(&self, short: &str) -> bool {
+        self.hashes().iter().any(|own| own == short)
+    }
+
+    /// The hashes that it is known by: its own, and those of what it was made of.
+    pub fn hashes(&self) -> Vec<String> {
+        self.sources().iter().map(Digest::short).collect()
     }
 
     /// What random numbers go by.

@@ -44,7 +44,9 @@ impl Model {
     /// back, agree, as they do along an honest gradient and along a wrong one, but neither at a kink nor where answers saturate.
     pub(super) fn slope_of_gradient(&self, images: &Tensor, answers: &Tensor) -> Result<Option<String>> {
         let within = images.f_min()?.f_double_value(&[])? >= 0.0 && images.f_max()?.f_double_value(&[])? <= 1.0;
-        if answers.size()[1] < 2 || self.copies() > 1 || !within {
+        // Of what a mean of draws stands for that is asked by itself, unless it draws.
+        let asked = self.network.stands_for().is_some_and(|inner| !inner.draws());
+        if answers.size()[1] < 2 || asked || !within {
             return Ok(None);
         }
         // Drawn on the CPU, so that every device asks the same.

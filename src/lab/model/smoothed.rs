@@ -66,6 +66,10 @@ impl Network for Smoothed {
         self.model.differentiable()
     }
 
+    fn stands_for(&self) -> Option<&Model> {
+        Some(&self.model)
+    }
+
     fn copies(&self) -> usize {
         self.draws as usize * self.model.copies()
     }

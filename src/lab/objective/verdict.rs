@@ -5,7 +5,7 @@ use super::{Aim, Objective};
 use crate::core::{Error, Result, Tensor};
 
 /// What is kept of an image's scores.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ScoreVerdict {
     /// How far the scores are beyond what the objective asks for: above 0 where the image fails, below where it does not.
     /// Away from a label it is the best score among the other classes minus the label's, whose positive part is l_exc of

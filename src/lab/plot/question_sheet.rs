@@ -7,7 +7,6 @@ use serde_json::{Value as Json, json};
 
 use super::Picture;
 use crate::core::{Cx, Error, Result, Tensor, Value};
-use crate::estimate::worst_case::fails;
 use crate::objective::Loss;
 use crate::search::{AskedQuestions, Questions, Transcript};
 use crate::space::Axis;
@@ -68,8 +67,11 @@ pub fn question_sheet(cx: &Cx, transcript: &Transcript) -> Result<Option<Questio
         .enumerate()
         .filter(|(_, asked)| !asked.is_empty())
         .map(|(row, asked)| {
-            let failing = |&question: &usize| fails(&transcript.rows[row], asked.predicted[question]);
-            let worst = (0..asked.len()).rev().max_by(|a, b| rank(asked.losses[*a]).total_cmp(&rank(asked.losses[*b])));
+            let failing = |&question: &usize| asked.failed[question];
+            let worst = (0..asked.len()).rev().max_by(|a, b| {
+                let (failed, losses) = (&asked.failed, &asked.losses);
+                (failed[*a].cmp(&failed[*b])).then(rank(losses[*a]).total_cmp(&rank(losses[*b])))
+            });
             ListedObject {
                 row,
                 asked,
@@ -113,7 +115,7 @@ pub fn question_sheet(cx: &Cx, transcript: &Transcript) -> Result<Option<Questio
             object(transcript, of, (pictures.is_some() && place < WORST).then_some(pictured.len() + place))
         })
         .collect();
-    numbers["questions"] = told(transcript, questions, &listed, &kept, pictures.as_ref().map(|_| &pictured));
+    numbers["questions"] = told(questions, &listed, &kept, pictures.as_ref().map(|_| &pictured));
     Ok(Some(QuestionSheet { numbers, pictures }))
 }
 
@@ -285,7 +287,6 @@ fn setting(x: f64) -> Json {
 
 /// Column by column.
 fn told(
-    transcript: &Transcript,
     questions: &Questions,
     listed: &[ListedObject],
     kept: &[(usize, usize)],
@@ -303,7 +304,7 @@ fn told(
         "number": column(&|_, question| (question + 1).into()),
         "loss": column(&|at, question| single(listed[at].asked.losses[question])),
         "answer": column(&|at, question| listed[at].asked.predicted[question].into()),
-        "fails": column(&|at, question| fails(&transcript.rows[listed[at].row], listed[at].asked.predicted[question]).into()),
+        "fails": column(&|at, question| listed[at].asked.failed[question].into()),
         "worst": column(&|at, question| (listed[at].worst == question).into()),
         "picture": column(&|at, question| place.get(&(at, question)).map_or(Json::Null, |i| (*i).into())),
         "why": column(&|at, question| pictured.and_then(|all| all.get(&(at, question))).map_or(Json::Null, |why| REASONS[*why].into())),

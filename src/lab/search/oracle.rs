@@ -215,6 +215,7 @@ impl TestsOf<'_> {
         let mut told = vec![];
         for ((judge, of_tests), of_draws) in judges.iter().zip(opinions).zip(&self.draws.opinions) {
             told.extend(self.doubt_of_draws(judge, of_draws));
+            told.extend(self.doubt_of_lessons(judge));
             if of_tests == self.predictions && self.ranks_as(cx, judge, tests)? {
                 told.push(format!(
                     "{}, of the oracle, answers as {} does to all {} tests, and its next two classes are the same: it may be the same classifier in another file, which is \
@@ -226,6 +227,18 @@ impl TestsOf<'_> {
             }
         }
         Ok(told)
+    }
+
+    fn doubt_of_lessons(&self, judge: &Model) -> Option<String> {
+        /// Fewer images in common teach few mistakes in common.
+        const IN_COMMON: f64 = 0.1;
+        let share = judge.share_learned_with(self.model).filter(|share| *share >= IN_COMMON)?;
+        Some(format!(
+            "{}, of the oracle, learned from {:.0}% of the images that {} learned from: it may share its mistakes, and keep labels that people would not",
+            judge.name,
+            100.0 * share,
+            self.model.name
+        ))
     }
 
     fn doubt_of_draws(&self, judge: &Model, answers: &[i64]) -> Option<String> {

@@ -210,7 +210,10 @@ fn choose(cx: &Cx, generator: &Generator, model: &Model, how: &Perturbation, cla
     }
     let mut seeds = generator.drawn(cx, &Tensor::f_cat(&images, 0)?, &Tensor::f_cat(&latents, 0)?, asked)?;
     if generator.classes().is_none() && generator.encoded().is_none() {
-        seeds = seeds.relabelled(labels, None)?;
+        // Labels are the classifier's answers, of which the last class need not be among these.
+        let numbered = || model.classes().map(|classes| (0..classes).map(|label| label.to_string()).collect());
+        let names = model.class_names().map(<[String]>::to_vec).or_else(numbered);
+        seeds = seeds.relabelled(labels, names)?;
     }
     let doubt = misread_throughout(generator, model, &answers);
     Ok(Chosen { seeds, places, targets, drawn, misread, rejected, doubt, judged })

@@ -20,7 +20,7 @@ use crate::core::{Cx, Error, Result, Task, Tensor, in_parallel};
 use crate::objective::{Aim, ScoreVerdict};
 use crate::space::{Originals, Point};
 
-/// One row per image, aim and level: where the search found the largest loss.
+/// One row per image, aim and level: where the search found the largest loss, of points that fail where any does.
 pub(super) fn examine(
     cx: &Cx,
     plan: &Examination,
@@ -135,7 +135,7 @@ struct Hunt<P> {
     worst: Option<Worst<P>>,
 }
 
-/// The point with the largest loss so far, or the largest merit, the first of equal ones.
+/// The point with the largest loss so far, of those that fail where any does, or the largest merit, the first of equal ones.
 struct Worst<P> {
     point: P,
     merit: Option<f64>,
@@ -268,7 +268,9 @@ impl<G: Ground> RoundWork for Searches<'_, G> {
                     if kept {
                         let numbers = self.ground.numbers(&hunt.proposed[proposal]);
                         let origin = hunt.search.origin(proposal);
-                        hunt.asked.note(numbers, (verdict.followed, verdict.predicted), origin);
+                        // What is aimed at the class that it has can't be made to fail.
+                        let failed = hunt.aim != Aim::To(active.label) && hunt.aim.failed(active.label, verdict);
+                        hunt.asked.note(numbers, verdict, failed, origin);
                     }
                     hunt.hear(active.label, proposal, (verdict, &|| answers.measured(at)));
                 }
@@ -292,14 +294,17 @@ impl<P: Clone> Hunt<P> {
         self.pending -= 1;
         self.queries += 1;
         self.losses.push(verdict.followed);
-        // Scores that tie exactly between the label and another class have excess 0 on both sides.
-        let rank = |verdict: &ScoreVerdict| (verdict.followed, self.aim.met(label, verdict.predicted));
-        let fails = self.aim.met(label, verdict.predicted) && verdict.excess >= 0.0;
+        let fails = self.aim.failed(label, verdict);
+        // A loss of its own may be larger where the image does not fail. Scores that tie exactly have excess 0 on both sides.
+        let rank = |verdict: &ScoreVerdict| {
+            (self.aim.failed(label, verdict), verdict.followed, self.aim.met(label, verdict.predicted))
+        };
         self.failed |= fails;
         let point = &self.proposed[proposal];
         let merit = self.search.merit(point, fails);
         let worse = |worst: &Worst<P>| match (merit, worst.merit) {
-            (Some(merit), Some(known)) => merit > known,
+            // Of points without any, the one that is nearest to failing.
+            (Some(merit), Some(known)) if merit > f64::NEG_INFINITY || known > f64::NEG_INFINITY => merit > known,
             _ => rank(verdict) > rank(&worst.verdict),
         };
         if self.worst.as_ref().is_none_or(worse) {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cube::Cube;
 use super::proposals::Origin;
 use crate::core::Cx;
+use crate::objective::ScoreVerdict;
 use crate::space::{Axis, Factor, When, factor};
 
 /// The questions of one search in their order.
@@ -15,14 +16,17 @@ pub struct AskedQuestions {
     /// What the search made larger.
     pub losses: Vec<f32>,
     pub predicted: Vec<i32>,
+    /// Whether answers were as the objective asks, as clearly as it asks.
+    pub failed: Vec<bool>,
     pub origins: Vec<Origin>,
 }
 
 impl AskedQuestions {
-    pub(super) fn note(&mut self, setting: &[f64], (loss, predicted): (f32, i32), origin: Origin) {
+    pub(super) fn note(&mut self, setting: &[f64], verdict: &ScoreVerdict, failed: bool, origin: Origin) {
         self.settings.extend(setting);
-        self.losses.push(loss);
-        self.predicted.push(predicted);
+        self.losses.push(verdict.followed);
+        self.predicted.push(verdict.predicted);
+        self.failed.push(failed);
         self.origins.push(origin);
     }
 
@@ -121,7 +125,7 @@ impl Questions {
         if !self.kept {
             return;
         }
-        self.bytes += asked.settings.len() * 8 + asked.len() * 9;
+        self.bytes += asked.settings.len() * 8 + asked.len() * 10;
         if self.bytes > LARGEST {
             cx.warn(
                 "examine: more questions than are kept (512 MiB): the transcript has every image's worst case, but robustness::worst, expected and \
@@ -146,7 +150,10 @@ mod tests {
     fn settings_are_counted_once_unless_they_are_answered_in_two_ways() {
         let asked = |of: &[([f64; 2], f32)]| {
             let mut asked = AskedQuestions::default();
-            of.iter().for_each(|(setting, loss)| asked.note(setting, (*loss, 0), Origin::Chosen));
+            for (setting, loss) in of {
+                let verdict = ScoreVerdict { followed: *loss, ..Default::default() };
+                asked.note(setting, &verdict, false, Origin::Chosen);
+            }
             asked.distinct(2)
         };
         let unused = f64::NAN;

@@ -71,6 +71,10 @@ impl Network for Averaged {
         self.model.opaque() || self.over.as_ref().is_some_and(|over| over.factored().is_some_and(Factored::opaque))
     }
 
+    fn stands_for(&self) -> Option<&Model> {
+        Some(&self.model)
+    }
+
     fn copies(&self) -> usize {
         self.settings.len() * self.model.copies()
     }

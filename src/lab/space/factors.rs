@@ -15,6 +15,8 @@ pub struct Factors {
     factors: Rc<[Factor]>,
     /// Whether it was seen that images stay as they are where the factors say so.
     tried: Cell<bool>,
+    /// Whether it was asked twice about one image.
+    asked_again: Cell<bool>,
     apply: Callback,
 }
 
@@ -31,7 +33,7 @@ impl Factors {
                 .hint("the number from `min` to `max` at which images stay as they are; a list of choices has none"));
             }
         }
-        Ok(Self { factors: factors.into(), tried: Cell::new(false), apply })
+        Ok(Self { factors: factors.into(), tried: Cell::new(false), asked_again: Cell::new(false), apply })
     }
 
     fn has_choices(&self) -> bool {
@@ -64,6 +66,26 @@ impl Factors {
             self.tried.set(true);
         }
         Ok(())
+    }
+
+    /// Refuses a closure that answers an image and a setting otherwise the second time. Of one that draws random numbers it is told that it does.
+    fn try_again(&self, cx: &Cx, z: &Tensor, setting: &[f64], first: &Tensor) -> Result<()> {
+        if self.asked_again.replace(true) || cx.has_drawn() {
+            return Ok(());
+        }
+        let Value::Tensor(again) = self.apply.call(&[Value::tensor(z.f_detach_copy()?), factor::value(&self.factors, setting)])? else {
+            return Err(self.wrong("no image when it was asked again".into(), setting));
+        };
+        let alike = again.size() == first.size() && {
+            let again = on_device(&again.f_to_kind(tch::Kind::Float)?, first.device())?;
+            again.f_sub(first)?.f_abs()?.f_max()?.f_double_value(&[])? <= ROUNDING
+        };
+        match alike || cx.has_drawn() {
+            true => Ok(()),
+            false => Err(self
+                .wrong("another image when it was asked again about the same one".into(), setting)
+                .hint("an image must follow from `z` and the setting alone, and not from what the closure counts or keeps")),
+        }
     }
 
     fn wrong(&self, what: String, setting: &[f64]) -> Error {
@@ -201,6 +223,9 @@ impl Factored for Factors {
                 return Err(self.wrong(format!("a tensor {:?}", image.size()), setting).hint(wanted()));
             }
             drawn.push(on_device(&image.f_to_kind(tch::Kind::Float)?, images.device())?.f_detach()?);
+        }
+        if let (Some(first), Some(&row), Some(setting)) = (drawn.first(), of.rows.first(), settings.first()) {
+            self.try_again(cx, &images.f_get(row)?, setting, first)?;
         }
         self.checked(Tensor::f_stack(&drawn, 0)?, (images, of.rows), settings)
     }

@@ -212,6 +212,41 @@ impl Render {
     }
 }
 
+impl Render {
+    /// What a range shrinks to: its canonical number, or its end that is nearest to it.
+    fn nearest_to_canonical(&self, factor: usize) -> f64 {
+        let axis = self.factors[factor].axis();
+        axis.at_share(axis.share(View::canonical()[self.places[factor]]))
+    }
+
+    /// The place of the choice that is left below level 1: the canonical one, or the first.
+    fn kept_choice(&self, factor: usize) -> usize {
+        let canonical = View::canonical()[self.places[factor]];
+        self.choices[factor].iter().position(|&choice| choice as f64 == canonical).unwrap_or(0)
+    }
+
+    /// What keeps the canonical view out of the space, as a script says it.
+    fn beside_canonical(&self) -> Vec<String> {
+        let canonical = View::canonical();
+        let of = |(place, known): (usize, &ViewFactor)| {
+            let own = self.places.iter().position(|&own| own == place);
+            let choice = matches!(known.span, Span::Choices(_));
+            let here = match own {
+                Some(factor) if choice => self.choices[factor][self.kept_choice(factor)] as f64,
+                Some(factor) => self.nearest_to_canonical(factor),
+                None => self.at[place],
+            };
+            let said = |x: f64| match choice {
+                true => self.scenery.choices(known)[x as usize].clone(),
+                false => format!("{} {}", number(x), known.unit).trim_end().to_string(),
+            };
+            let apart = (here - canonical[place]).abs() > 1e-9 * canonical[place].abs().max(1.0);
+            apart.then(|| format!("{} {} instead of {}", known.name, said(here), said(canonical[place])))
+        };
+        VIEW_FACTORS.iter().enumerate().filter_map(of).collect()
+    }
+}
+
 impl Space for Render {
     fn describe(&self) -> String {
         let canonical = View::canonical();
@@ -242,18 +277,25 @@ impl Space for Render {
         format!("render(#{{ factors: #{{ {} }}{} }})", said.collect::<Vec<_>>().join(", "), self.scenery.about)
     }
 
-    fn cautions(&self, _at_levels: bool) -> Cautions {
+    fn cautions(&self, at_levels: bool) -> Cautions {
+        let beside = self.beside_canonical();
+        let level_0 = (at_levels && !beside.is_empty()).then(|| {
+            format!("level 0 is not the canonical view, which the space does not hold, but the nearest that it holds: {}", beside.join(", "))
+        });
         let stands = Self::place("occluder").is_some_and(|place| self.places.contains(&place) || self.at[place] != 0.0);
         let hides = "what stands in front may hide all of an object: such a view counts as read wrongly, though nobody could read it";
         let leaves =
             ["shift_x", "shift_y"].iter().any(|shift| is_beside(self.farthest("distance"), self.farthest(shift)));
         let misses = "shifts may take an object out of the picture: such a view counts as read wrongly, though nobody could read it";
         let said = [stands.then_some(hides), leaves.then_some(misses)];
-        said.into_iter().flatten().map(String::from).chain(self.scenery.noticed.iter().cloned()).collect()
+        said.into_iter().flatten().map(String::from).chain(self.scenery.noticed.iter().cloned()).chain(level_0).collect()
     }
 
     fn unit(&self) -> &'static str {
-        "share of the way from the canonical view to the ends of its ranges"
+        match self.beside_canonical().is_empty() {
+            true => "share of the way from the canonical view to the ends of its ranges",
+            false => "share of the way from the view nearest to the canonical one to the ends of its ranges",
+        }
     }
 
     fn factored(&self) -> Option<&dyn Factored> {
@@ -293,7 +335,7 @@ impl Factored for Render {
             return Err(Error::argument(format!("space::render: level {level} is beyond its limit of 1")));
         }
         let canonical = View::canonical();
-        let shrunk = |((factor, &place), choices): ((&Factor, &usize), &Vec<usize>)| {
+        let shrunk = |(i, (factor, &place)): (usize, (&Factor, &usize))| {
             let middle = canonical[place];
             let domain = match &factor.domain {
                 Domain::Range { .. } | Domain::Log { .. } => {
@@ -306,14 +348,23 @@ impl Factored for Render {
                 }
                 // A setting counts places, so the choice that is left must keep its own.
                 Domain::Choices(_) if level < 1.0 => {
-                    let kept = choices.iter().position(|&choice| choice as f64 == middle).unwrap_or(0) as i32;
+                    let kept = self.kept_choice(i) as i32;
                     Domain::Whole { min: kept, max: kept }
                 }
                 other => other.clone(),
             };
             Factor::new(factor.name.clone(), domain)
         };
-        Ok(Some(self.factors.iter().zip(&self.places).zip(&self.choices).map(shrunk).collect()))
+        Ok(Some(self.factors.iter().zip(&self.places).enumerate().map(shrunk).collect()))
+    }
+
+    /// The least level that holds it.
+    fn magnitude(&self, setting: &[f64]) -> Option<f64> {
+        let share = |(i, x): (usize, &f64)| match &self.factors[i].domain {
+            Domain::Choices(_) => f64::from(u8::from(*x as usize != self.kept_choice(i))),
+            domain => domain.share_from(self.nearest_to_canonical(i), *x).clamp(0.0, 1.0),
+        };
+        Some(setting.iter().enumerate().map(share).fold(0.0, f64::max))
     }
 
     fn draw(&self, cx: &Cx, of: &Originals, settings: &[&[f64]]) -> Result<Tensor> {

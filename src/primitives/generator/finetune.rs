@@ -137,9 +137,10 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let keepers = keepers(cx, args, &generator, &model)?;
     let mut kept_by = generator.kept_by().to_vec();
     for keeper in keepers.iter().flat_map(|keepers| &keepers.models) {
-        let hash = keeper.digest().short();
-        if !kept_by.contains(&hash) {
-            kept_by.push(hash);
+        for hash in keeper.hashes() {
+            if !kept_by.contains(&hash) {
+                kept_by.push(hash);
+            }
         }
     }
     let settings = GanSettings {

@@ -26,7 +26,7 @@ pub(super) fn oracle(cx: &Cx, args: &Args, generator: &Generator, model: &Model)
     let given = models(args, "oracle")?;
     for judge in &given {
         super::check_pair(cx, generator, judge)?;
-        if generator.kept_by().contains(&judge.digest().short()) {
+        if generator.kept_by().iter().any(|keeper| judge.answers_as_hash(keeper)) {
             return Err(Error::argument(format!(
                 "the oracle has {}, by which {} was taught to be read (`keep`): it says nothing of what others read",
                 judge.name, generator.name

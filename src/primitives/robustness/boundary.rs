@@ -1,9 +1,9 @@
 //! `robustness::boundary`.
 
+use super::aimed;
 use crate::core::{Error, Value};
 use crate::estimate::boundary::boundary;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
-use crate::search::Transcript;
 
 pub static BOUNDARY: Primitive = Primitive {
     path: "robustness::boundary",
@@ -45,7 +45,7 @@ pub static BOUNDARY: Primitive = Primitive {
             return Err(Error::argument("`factors` must be the names of two factors")
                 .hint("`robustness::boundary(t, [\"azimuth\", \"elevation\"])`"));
         };
-        let transcript = args.object::<Transcript>("transcript");
+        let transcript = aimed(args)?;
         Ok(Value::object(boundary(cx, &transcript, [a, b], args.count("places"), args.float("boundary"))?))
     },
 };

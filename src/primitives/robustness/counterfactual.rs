@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::aimed;
 use crate::core::Value;
 use crate::estimate::counterfactual::{Counterfactuals, counterfactual};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
-use crate::search::Transcript;
 
 /// A model that is wrong where either of two factors is large, for the examples.
 macro_rules! example {
@@ -42,7 +42,7 @@ pub static COUNTERFACTUAL: Primitive = Primitive {
         Example { code: example!("c.sets[0].factors"), result: "[height]" },
         Example { code: example!("c.alone.dust"), result: "0" },
     ],
-    run: |_, args| Ok(Value::object(counterfactual(&args.object::<Transcript>("transcript"))?)),
+    run: |_, args| Ok(Value::object(counterfactual(&aimed(args)?)?)),
 };
 
 pub static PATH: Primitive = Primitive {

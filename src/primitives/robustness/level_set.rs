@@ -1,9 +1,9 @@
 //! `robustness::level_set`.
 
+use super::aimed;
 use crate::core::{Error, Value};
 use crate::estimate::level_set::level_set;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
-use crate::search::Transcript;
 
 pub static LEVEL_SET: Primitive = Primitive {
     path: "robustness::level_set",
@@ -45,7 +45,7 @@ pub static LEVEL_SET: Primitive = Primitive {
             return Err(Error::argument("`factors` must be the names of two factors")
                 .hint("`robustness::level_set(t, [\"azimuth\", \"elevation\"])`"));
         };
-        let transcript = args.object::<Transcript>("transcript");
+        let transcript = aimed(args)?;
         Ok(Value::object(level_set(&transcript, [a, b], args.count("bins"), args.float("boundary"))?))
     },
 };

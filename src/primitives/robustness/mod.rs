@@ -9,15 +9,16 @@ pub mod weaknesses;
 
 use std::rc::Rc;
 
-use crate::core::Value;
-use crate::estimate::{marginal, worst_case};
+use crate::core::{Result, Value};
+use crate::estimate::{marginal, population, worst_case};
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
 use crate::search::Transcript;
 
 const TRANSCRIPT: Param = Param::new("transcript", Kind::Object("Transcript"), "of a search over factors");
 
-fn transcript(args: &Args) -> Rc<Transcript> {
-    args.object("transcript")
+/// Without images that can't be made to fail, since their label is the target.
+fn aimed(args: &Args) -> Result<Rc<Transcript>> {
+    population::aimed(&args.object("transcript"))
 }
 
 /// An examination of objects that takes a moment, for the examples.
@@ -49,7 +50,7 @@ pub static MARGINAL: Primitive = Primitive {
         code: example!("robustness::marginal(t, \"material\").map(|row| row.value)"),
         result: "[matte, glossy, metal]",
     }],
-    run: |_, args| Ok(Value::Array(marginal(&transcript(args), args.str("factor"), args.count("bins"))?)),
+    run: |_, args| Ok(Value::Array(marginal(&*aimed(args)?, args.str("factor"), args.count("bins"))?)),
 };
 
 pub static WORST: Primitive = Primitive {
@@ -63,7 +64,7 @@ pub static WORST: Primitive = Primitive {
             objects were asked differently often, up to the shortest.",
     source: "Shu, Liu, Qiu and Yuille, AAAI 2020, the evaluation metric and Algorithm 1",
     examples: &[Example { code: example!("robustness::worst(t).steps.len()"), result: "30" }],
-    run: |_, args| Ok(Value::object(worst_case::curve(&transcript(args), worst_case::StepMeasure::Worst)?)),
+    run: |_, args| Ok(Value::object(worst_case::curve(&*aimed(args)?, worst_case::StepMeasure::Worst)?)),
 };
 
 pub static EXPECTED: Primitive = Primitive {
@@ -75,5 +76,5 @@ pub static EXPECTED: Primitive = Primitive {
     notes: "Of transcripts of search::random only: questions of other searches are chosen.",
     source: "Shu, Liu, Qiu and Yuille, AAAI 2020, the standard loss",
     examples: &[Example { code: example!("robustness::expected(t).accuracy_mean.len()"), result: "30" }],
-    run: |_, args| Ok(Value::object(worst_case::curve(&transcript(args), worst_case::StepMeasure::Mean)?)),
+    run: |_, args| Ok(Value::object(worst_case::curve(&*aimed(args)?, worst_case::StepMeasure::Mean)?)),
 };

@@ -1,9 +1,9 @@
 //! `robustness::sensitivity`.
 
+use super::aimed;
 use crate::core::Value;
 use crate::estimate::sensitivity::sensitivity;
 use crate::primitives::{Example, Kind, Param, Primitive};
-use crate::search::Transcript;
 
 /// A loss that one factor makes larger than the other, and a third not at all, for the examples.
 macro_rules! example {
@@ -38,5 +38,5 @@ pub static SENSITIVITY: Primitive = Primitive {
         Example { code: example!("s.unmoved"), result: "[dust]" },
         Example { code: example!("abs(s.total[0] - 0.8) < 0.1 && abs(s.total[1] - 0.2) < 0.1"), result: "true" },
     ],
-    run: |_, args| Ok(Value::object(sensitivity(&args.object::<Transcript>("transcript"))?)),
+    run: |_, args| Ok(Value::object(sensitivity(&*aimed(args)?)?)),
 };

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::aimed;
 use crate::core::{Cx, Result, Value};
+use crate::estimate::population;
 use crate::estimate::weaknesses::{WeaknessSearch, Weaknesses, weaknesses};
 use crate::maths::weakness::RuleSearch;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive};
@@ -79,8 +81,8 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         gap: args.float("gap"),
         delta: args.float("delta"),
     };
-    let transcript = args.object::<Transcript>("transcript");
-    let fresh = args.optional_object::<Transcript>("fresh");
+    let transcript = aimed(args)?;
+    let fresh = args.optional_object::<Transcript>("fresh").as_ref().map(population::aimed).transpose()?;
     Ok(Value::object(weaknesses(cx, &transcript, fresh.as_ref(), &how)?))
 }
 

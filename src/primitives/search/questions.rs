@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use crate::core::{Error, Tensor, Value, suggestion};
-use crate::estimate::worst_case;
 use crate::primitives::{Args, Example, Kind, Param, Primitive};
 use crate::search::Transcript;
 
@@ -31,7 +30,7 @@ pub static QUESTIONS: Primitive = Primitive {
     params: &[RECEIVER, Param::new("name", Kind::Str, "a factor of the space, \"loss\", \"predicted\" or \"wrong\"")],
     options: &[],
     returns: "a float64 tensor: one row per row of the transcript, one column per question",
-    notes: "Choices of a factor are given by their places, from 0; `wrong` is 1 where the answer was as the objective asks for, else 0. `loss` is what \
+    notes: "Choices of a factor are given by their places, from 0; `wrong` is 1 where the answer was as the objective asks for, as clearly as it asks, else 0, and 0 of an image whose label is the target. `loss` is what \
             the search made larger: the lead of the best wrong score, or the cross entropy. A row that was asked less than others ends in NaN, and \
             a factor is NaN where it does not count. The image as it stands is no question.",
     source: "",
@@ -49,14 +48,14 @@ pub static QUESTIONS: Primitive = Primitive {
         }
         let longest = asked.iter().map(|asked| asked.len()).max().unwrap_or(0);
         let mut numbers = vec![f64::NAN; longest * asked.len()];
-        let rows = numbers.chunks_mut(longest.max(1)).zip(&asked).zip(&transcript.rows);
-        for ((into, asked), row) in rows {
+        let rows = numbers.chunks_mut(longest.max(1)).zip(&asked);
+        for (into, asked) in rows {
             for (t, into) in into.iter_mut().take(asked.len()).enumerate() {
                 *into = match (place, name) {
                     (Some(place), _) => asked.settings[t * width + place],
                     (None, "loss") => asked.losses[t].into(),
                     (None, "predicted") => asked.predicted[t].into(),
-                    _ => u8::from(worst_case::fails(row, asked.predicted[t])).into(),
+                    _ => u8::from(asked.failed[t]).into(),
                 };
             }
         }

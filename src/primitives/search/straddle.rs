@@ -29,7 +29,7 @@ pub static STRADDLE: Primitive = Primitive {
             1.1, 0.0 and 1.3, by 120 random ones 2.9, 2.1 and 3.8 (means over 8 seeds). Four questions for each factor come first, from 8 to 40 and at most a third of all, and fill the space. Meant for spaces in which two factors vary, since a boundary in many takes \
             many questions. Losses are above 0 where an image fails and below where not, so that \"cross_entropy\" and \"confidence\" are not taken; far from 0 \
             their logarithms count. No share of settings follows from questions that were chosen: robustness::level_set has its volume from those \
-            drawn at random alone. Rows tell of the point with the largest loss. Time grows with the third power of `questions`.",
+            drawn at random alone. Rows tell of the point with the largest loss, as search::random's do. Time grows with the third power of `questions`.",
     source: "Bryan, Schneider, Nichol, Miller, Genovese and Wasserman, NeurIPS 2005, Section 3",
     examples: &[Example {
         code: "let f = model::from(|x| { let m = x.reshape([x.shape[0], -1]).mean(1).reshape([-1, 1]); tensor::concat([m, m * 0 + 0.3], 1) }, #{ classes: 2 });\n\

@@ -13,13 +13,13 @@ const LARGEST: f64 = 1e38;
 /// Numbers drawn between two looks at the stop flag.
 const PART: i64 = 1 << 22;
 
-const SEEDS: &str = "One `seed` gives other numbers for another shape, and the same ones for the same call.";
+const SEEDS: &str = "One `seed` gives other numbers for another shape or law, and the same ones for the same call.";
 
 /// A tensor of this shape filled part by part; `draw` gets how many numbers are wanted, and draws them on the CPU, so that every device
 /// has the same ones.
-fn fill(cx: &Cx, args: &Args, shape: &[i64], draw: impl Fn(i64) -> Result<Tensor>) -> Result<Value> {
-    // Calls with one seed and different shapes must not begin with the same numbers.
-    let seed = Digest::of_parts(&[&args.seed().to_le_bytes(), format!("{shape:?}").as_bytes()]).as_u64();
+fn fill(cx: &Cx, args: &Args, (law, shape): (&str, &[i64]), draw: impl Fn(i64) -> Result<Tensor>) -> Result<Value> {
+    // Calls with one seed and other shapes or laws must not be made of the same numbers.
+    let seed = Digest::of_parts(&[&args.seed().to_le_bytes(), format!("{shape:?}{law}").as_bytes()]).as_u64();
     let total: i64 = shape.iter().product();
     let mut parts = Vec::new();
     for start in (0..total).step_by(PART as usize) {
@@ -62,7 +62,7 @@ pub static NORMAL: Primitive = Primitive {
         let (mean, sigma) = (args.float("mean"), args.float("sigma"));
         let bounds = (args.optional_float("lo"), args.optional_float("hi"));
         if bounds == (None, None) {
-            return fill(cx, args, &shape, |n| {
+            return fill(cx, args, ("", &shape), |n| {
                 let standard = Tensor::f_randn([n], (Precision::Float, Device::Cpu))?;
                 Ok(standard.f_mul_scalar(sigma)?.f_add_scalar(mean)?)
             });
@@ -77,7 +77,7 @@ pub static NORMAL: Primitive = Primitive {
             )
             .hint("move `mean`, or the bounds"));
         }
-        fill(cx, args, &shape, |n| {
+        fill(cx, args, ("normal between bounds", &shape), |n| {
             let uniform =
                 Tensor::f_rand([n], (Precision::Double, Device::Cpu))?.f_mul_scalar(hi - lo)?.f_add_scalar(lo)?;
             let numbers = uniform.f_special_ndtri()?.f_mul_scalar(sigma)?.f_add_scalar(mean)?;
@@ -110,7 +110,7 @@ pub static UNIFORM: Primitive = Primitive {
         if lo > hi {
             return Err(Error::argument(format!("tensor::uniform: `lo` is {lo}, above `hi`, {hi}")));
         }
-        fill(cx, args, &shape(args)?, |n| {
+        fill(cx, args, ("uniform", &shape(args)?), |n| {
             Ok(Tensor::f_rand([n], (Precision::Float, Device::Cpu))?.f_mul_scalar(hi - lo)?.f_add_scalar(lo)?)
         })
     },

@@ -115,8 +115,13 @@ impl Transcript {
         of: FactorGround,
         numbers: Vec<f64>,
         questions: Option<Questions>,
-        rows: Vec<Noted>,
+        mut rows: Vec<Noted>,
     ) -> Self {
+        let width = of.factors().len();
+        let unsized_at = |setting: &[f64]| of.magnitude(&setting.iter().copied().collect()).is_none();
+        if numbers.get(..width).is_some_and(unsized_at) {
+            rows.iter_mut().for_each(|noted| noted.row.magnitude = f32::NAN);
+        }
         let of_rows = || rows.iter().map(|noted| (noted.row.id, noted.row.level != Some(0.0)));
         let unmoved = questions.as_ref().and_then(|questions| questions.unmoved(of_rows()));
         let mut all = Self::of_noted(plan, Points::Settings { of, numbers, questions }, rows);

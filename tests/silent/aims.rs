@@ -1,0 +1,114 @@
+//! What counts as failing is what the objective asks for, in every reading of a transcript.
+
+use super::{refused, truths};
+
+/// A model that is wrong where a pixel is above 0.5, by as much as it is above; one image, and a space that makes it brighter.
+const BRIGHTER: &str = r#"
+    let f = model::from(|x| { let s = x.reshape([x.len(), 1]); tensor::concat([s * 0 + 0.5, s], 1) }, #{ classes: 2 });
+    let of = |labels| data::from(tensor::zeros([labels.len(), 1, 1, 1]), labels, #{ classes: ["a", "b"] });
+    let space = |most| space::factors([#{ name: "u", min: 0, max: most }, #{ name: "v", min: 0, max: 1 }], |z, s| z + s.u);
+    let asked = |labels, most, how| examine(f, of.call(labels), #{ space: space.call(most), search: search::random(#{ questions: 200 }), seed: 1 } + how);
+"#;
+
+#[test]
+fn a_failure_that_is_to_be_clear_is_counted_where_it_is() {
+    truths(&format!(
+        r#"{BRIGHTER}
+        let none = asked.call([0], 0.9, #{{ objective: objective::misclassify().confident(0.45) }});
+        let some = asked.call([0], 1.0, #{{ objective: objective::misclassify().confident(0.45) }});
+        let volume = robustness::level_set(some, ["u", "v"], #{{ bins: 2 }}).volume;
+        let wrong = some.questions("wrong").mean();
+        let high = ((some.questions("u") - 0.95) * 1e9).clamp(0, 1).mean();
+        #{{
+            "nothing can fail": none.success_rate() == 0.0 && none.questions("wrong").sum() == 0.0,
+            "and the worst case says so": robustness::worst(none).accuracy[199] == 1.0,
+            "one in twenty fails": abs(volume - 0.05) < 0.05,
+            "those are the settings that are high enough": abs(wrong - high) < 0.001 && wrong > 0.0,
+        }}"#
+    ));
+}
+
+#[test]
+fn images_that_have_the_target_as_their_label_count_neither_way() {
+    truths(&format!(
+        r#"{BRIGHTER}
+        let t = asked.call([0, 1, 0, 1], 1.0, #{{ objective: objective::target(1) }});
+        let worst = robustness::worst(t);
+        let caution = "2 of 4 objects have the target as their label";
+        let alone = robustness::worst(asked.call([0, 0], 1.0, #{{ objective: objective::target(1) }}));
+        #{{
+            "two of them fail": worst.objects == 2 && worst.accuracy[199] == 0.0 && worst.worst[199] > 0.4,
+            "it is said": worst.cautions.some(|c| c.contains(caution)),
+            "of parts, too": robustness::marginal(t, "u")[0].cautions.some(|c| c.contains(caution)),
+            "and of volumes": robustness::level_set(t, ["u", "v"], #{{ bins: 2 }}).cautions.some(|c| c.contains(caution)),
+            "no question about them is wrong": t.questions("wrong")[1].sum() == 0.0,
+            "nothing is said without any": !alone.cautions.some(|c| c.contains("target as their label")),
+        }}"#
+    ));
+    refused(
+        &format!(r#"{BRIGHTER} robustness::worst(asked.call([1, 1], 1.0, #{{ objective: objective::target(1) }}))"#),
+        "has the target of target(1) as its label",
+    );
+}
+
+#[test]
+fn a_failure_is_kept_though_another_loss_is_larger_where_there_is_none() {
+    truths(
+        r#"
+        let bright = |x| x.reshape([x.len(), 1]);
+        // As it stands right, with little probability; brightened wrong, with more for the label.
+        let scores = |s, p, q| ln(p) * (1 - s) + ln(q) * s;
+        let f = model::from(|x| { let s = bright.call(x); tensor::concat([
+            scores.call(s, 0.21, 0.4), scores.call(s, 0.2, 0.599), scores.call(s, 0.2, 0.0005), scores.call(s, 0.2, 0.0003), scores.call(s, 0.19, 0.0002),
+        ], 1) }, #{ classes: 5 });
+        let ds = data::from(tensor::zeros([1, 1, 1, 1]), [0], #{ classes: ["a", "b", "c", "d", "e"] });
+        let space = space::factors([#{ name: "bright", choices: [false, true] }], |z, s| if s.bright { z + 1 } else { z });
+        let out = #{};
+        for loss in ["lead", "cross_entropy", "confidence"] {
+            for search in [search::random(#{ questions: 20 }), search::strongest(), search::evolution(#{ questions: 20 })] {
+                let t = examine(f, ds, #{ space: space, search: search, objective: objective::misclassify().loss(loss), seed: 1 });
+                out[`${search} by ${loss}`] = t.success_rate() == 1.0 && robustness::worst(t).accuracy[1] <= 1.0;
+            }
+        }
+        out"#,
+    );
+}
+
+#[test]
+fn levels_that_do_not_begin_at_the_canonical_view_say_so() {
+    truths(
+        r#"
+        let ds = data::objects(["mug", "lamp"], #{ n: 2, size: 16, seed: 1 });
+        let f = model::from(|x| x.reshape([x.len(), 3 * 16 * 16]).pick([0, 1], 1), #{ classes: 2 });
+        let swept = |factors| examine(f, ds, #{ space: space::render(#{ factors: factors }), search: search::sweep(), levels: [0, 0.5, 1], seed: 1 });
+        let said = "level 0 is not the canonical view";
+        let beside = swept.call(#{ elevation: [40, 60] });
+        let within = swept.call(#{ elevation: [10, 60] });
+        let named = beside.cautions.filter(|c| c.contains(said));
+        #{
+            "what it is instead is said": named.len() == 1 && named[0].contains("elevation 40.0 degrees instead of 20.0 degrees"),
+            "nothing where it does": !within.cautions.some(|c| c.contains(said)),
+            "sizes are shares of the way": beside.column("magnitude") == [0.0, 0.5, 1.0, 0.0, 0.5, 1.0],
+        }"#,
+    );
+}
+
+#[test]
+fn a_space_that_answers_otherwise_when_asked_again_is_refused() {
+    let counting = format!(
+        r#"{BRIGHTER}
+        let calls = 0;
+        let counting = space::factors([#{{ name: "u", min: 0, max: 1 }}], |z, s| {{ calls += 1; z + (calls % 7) * 0.1 }});
+        examine(f, of.call([0]), #{{ space: counting, search: search::random(#{{ questions: 20 }}), seed: 1 }})"#
+    );
+    refused(&counting, "another image when it was asked again");
+}
+
+#[test]
+fn how_large_changes_are_that_no_factor_says_is_not_told_as_0() {
+    refused(
+        &format!(r#"{BRIGHTER} tolerance::smallest_change(asked.call([0, 0], 0.2, #{{ }}))"#),
+        "how large changes of",
+    );
+    truths(&format!(r#"{BRIGHTER} #{{ "none": asked.call([0], 1.0, #{{ }}).column("magnitude") == [()] }}"#));
+}
