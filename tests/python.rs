@@ -238,6 +238,12 @@ fn a_gradient_that_scores_do_not_follow_is_told_of() {
     for right in ["fixed", "bent"] {
         assert!(!said(&mut place, right).contains("along its gradient"), "{right}");
     }
+    // A mean over draws has no better gradient.
+    let averaged = "let ds = data::from(tensor::uniform([4, 1, 4, 4], #{ seed: 1 }), [0, 1, 2, 0]);
+         let f = model::python(\"models.py:turned\").averaged(#{ over: space::noise(0.05), draws: 2, seed: 1 });
+         examine(f, ds, #{ space: space::pixels(\"linf\"), search: search::bim(#{ steps: 2 }) }).cautions";
+    let averaged = place.evaluate(averaged).expect("cautions").summary();
+    assert!(averaged.contains(told), "{averaged}");
 }
 
 /// Answers that go by what was asked before or by how many stand in a batch are told where they count, and others are not.

@@ -103,3 +103,32 @@ fn what_a_model_that_draws_fails_at_is_asked_about_again() {
         }}"#
     ));
 }
+
+/// Labels that are moved take the names of their classes along, and images that are called otherwise do not.
+#[test]
+fn names_of_classes_go_where_their_labels_go() {
+    truths(
+        r#"
+        let ds = data::from(tensor::zeros([6, 1, 2, 2]), [0, 1, 2, 0, 1, 2], #{ classes: ["cat", "dog", "emu", "fox"] });
+        let named = |set| set.classes;
+        let of = |set, row| set[row]["class"];
+        let after = ds.relabel(|row| row.label + 1);
+        let some = ds.take(2).relabel(|row| row.label + 1);
+        let before = after.relabel(|row| row.label - 1);
+        let turned = ds.relabel(|row| [2, 0, 1][row.label]);
+        let joined = ds.relabel(|row| if row.label == 2 { 1 } else { row.label });
+        let called = ds.relabel(|row| if row.index == 0 { 1 } else { row.label });
+        let own = ds.relabel(|row| row.label + 1, #{ classes: ["ground", "cat", "dog", "emu", "fox"] });
+        #{
+            "all move": named.call(after) == ["0", "cat", "dog", "emu", "fox"],
+            "also those that none is of": named.call(some) == ["0", "cat", "dog", "emu", "fox"],
+            "and back": named.call(before) == ["cat", "dog", "emu", "fox"],
+            "in any order": named.call(turned) == ["dog", "emu", "cat", "fox"],
+            "every image keeps its name": [0, 1, 2, 3, 4, 5].all(|i| of.call(ds, i) == of.call(after, i) && of.call(ds, i) == of.call(turned, i)),
+            "several become one": named.call(joined) == ["cat", "dog or emu", "2", "fox"],
+            "one image called otherwise changes no name": named.call(called) == named.call(ds) && of.call(called, 0) == "dog",
+            "names that are given hold": named.call(own)[0] == "ground",
+            "numbers stay numbers": data::glyphs(#{ n: 20, seed: 1 }).relabel(|row| (row.label + 1) % 10).classes[0] == "0",
+        }"#,
+    );
+}

@@ -190,3 +190,67 @@ fn pictures_that_are_see_through_are_told() -> Outcome {
     );
     Ok(())
 }
+
+/// Three errors against none on twenty images are nothing that swapping their answers would not make by chance, and two labels tell of one bit at most.
+#[test]
+fn a_difference_by_a_few_images_is_none() {
+    truths(
+        r#"
+        let pixels = |wrong| {
+            let all = [];
+            for i in 0..20 { let label = i % 2; all.push([(if i < wrong { 1 - label } else { label }) * 0.8 + 0.005 * i, label * 0.8 + 0.005 * i]); }
+            all
+        };
+        let labels = [];
+        for i in 0..20 { labels.push(i % 2); }
+        let column = |place| model::from(|x| { let a = x.reshape([x.len(), 2]).pick([place], 1); tensor::concat([0.5 - a, a - 0.5], 1) }, #{ classes: 2 });
+        let compared = |wrong| {
+            let ds = data::from(tensor::from(pixels.call(wrong)).reshape([20, 1, 1, 2]), labels, #{ classes: ["a", "b"] });
+            let curve = |f| tolerance::curve(examine(f, ds, #{ space: space::noise(), search: search::sweep(), levels: [0.0, 0.00001], seed: 1 }), #{ seed: 1 });
+            tolerance::difference(curve.call(column.call(0)), curve.call(column.call(1)), #{ seed: 1 })
+        };
+        let few = compared.call(3);
+        let most = compared.call(20);
+        #{
+            "three may be chance": few.area_lo <= 0.0 && few.area > 0.4 && few.mi_lo.all(|lo| lo <= 0.0),
+            "no more than a bit": few.area_hi <= 1.0 && few.mi_hi.all(|hi| hi <= 1.0),
+            "all wrong tells as much as all right": abs(most.area) < 0.001 && most.area_lo <= 0.0 && most.area_hi >= 0.0,
+        }"#,
+    );
+}
+
+/// Of a label that was not drawn it is not known how well it would have been told.
+#[test]
+fn labels_that_do_not_occur_may_be_told_of() {
+    truths(
+        r#"
+        let zeros = tensor::zeros([100]).values();
+        let found = info::interval(zeros, zeros, #{ classes: 2 });
+        let y = [];
+        for i in 0..30 { y.push(if i < 2 { 1 } else { 0 }); }
+        let rare = info::interval(y, y, #{ classes: 2 });
+        #{
+            "as far as three in a hundred could be": found.hi > 0.19 && found.hi < 0.2,
+            "it is said": found.cautions.some(|c| c.contains("one label alone of 2 occurs")),
+            "two of thirty are few": rare.cautions.some(|c| c.contains("fewer than ten")),
+            "half of forty are not": info::interval(y.map(|v| v), y, #{}).cautions.len() > 0,
+        }"#,
+    );
+}
+
+#[test]
+fn a_share_that_a_network_makes_more_precise_stays_one() {
+    truths(
+        r#"
+        let yes = tensor::zeros([50]) + 1;
+        let others = tensor::zeros([100]) + 1;
+        let almost = [];
+        for i in 0..50 { almost.push(if i == 0 { 0 } else { 1 }); }
+        let all = people::prediction_powered(yes.values(), yes.values(), others.values());
+        let most = people::prediction_powered(almost, yes.values(), others.values());
+        #{
+            "people's own has a width": all.people_lo < 0.95 && all.people_hi == 1.0,
+            "none lies above 1": most.mean_hi <= 1.0 && most.people_hi <= 1.0,
+        }"#,
+    );
+}

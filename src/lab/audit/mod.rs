@@ -23,6 +23,7 @@ pub use finding::{Finding, Verdict};
 use crate::core::{Cx, Result};
 use crate::search::in_whole;
 use attack::Attacked;
+use scaled::Scale;
 
 /// A question to an attack, or to the model that it was made on.
 trait Check: Sync {
@@ -33,7 +34,7 @@ trait Check: Sync {
 }
 
 /// In the order in which they are asked: those that cost little first.
-static CHECKS: [&dyn Check; 11] = [
+static CHECKS: [&dyn Check; 12] = [
     &order::SameAgain,
     &alone::Alone,
     &moved::Moved,
@@ -43,8 +44,9 @@ static CHECKS: [&dyn Check; 11] = [
     &restarts::Restarts,
     &farther::Farther,
     &unlimited::Unlimited,
-    &scaled::Scaled { by: 300.0, name: "scores times 300" },
-    &scaled::Scaled { by: 1.0 / 300.0, name: "scores divided by 300" },
+    &scaled::Scaled { by: Scale::Number(300.0), name: "scores times 300" },
+    &scaled::Scaled { by: Scale::Number(1.0 / 300.0), name: "scores divided by 300" },
+    &scaled::Scaled { by: Scale::Lead(5.0), name: "scores that lead by 5" },
 ];
 
 /// Attacks a model and then asks of it, check by check, whether the attack found what there was. It takes about ten times as long as the

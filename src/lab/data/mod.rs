@@ -22,6 +22,7 @@ mod load;
 mod look;
 mod mat;
 mod memory;
+mod moved_names;
 mod near_copies;
 mod nearest;
 mod noise;

@@ -658,7 +658,7 @@ impl Model {
             Some(&label) if label >= classes => {
                 Err(Error::model(format!("{} has {classes} classes, but {} has label {label}", self.name, set.name))
                     .hint(match (classes, label) {
-                        (1, 1) => ONE_SCORE,
+                        (1, _) => ONE_SCORE,
                         _ => "model and data must agree on the classes; `ds.only` or `ds.relabel` adapts data",
                     }))
             }

@@ -242,9 +242,10 @@ impl Model {
         } else if spread > 0.0 && spread < FINE {
             noticed.push(format!(
                 "scores of {} lie within {} of each other: the loss of a softmax of them hardly changes in single precision, and searches by it see \
-                 little; objective::misclassify().loss(\"dlr\") goes by the scores themselves",
+                 little; objective::misclassify().loss(\"{}\") goes by the scores themselves",
                 self.name,
-                significant(spread, 2)
+                significant(spread, 2),
+                if answers.size()[1] < 3 { "lead" } else { "dlr" }
             ));
         }
         if self.module().is_some() {

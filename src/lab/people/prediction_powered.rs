@@ -6,6 +6,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::two_way::Bounded;
 use crate::core::{Cautions, Error, Result};
+use crate::maths::shares::wilson_at;
 
 /// A mean of people's answers that a network's made more precise.
 #[derive(Debug, Clone)]
@@ -92,18 +93,36 @@ pub fn prediction_powered(
         ));
     } else if covariance(people, people) == 0.0 {
         cautions.add(format!(
-            "people say the same of all {n} items: how much they would differ on others is not known, and their own interval has no width"
+            "people say the same of all {n} items: how much they would differ on others is not known{}",
+            if are_marks(people) { "" } else { ", and their own interval has no width" }
         ));
     }
+    // The mean of shares is a share.
+    let shares = [people, network, others].into_iter().flatten().all(|value| (0.0..=1.0).contains(value));
+    let bounded = |found: Bounded| match shares {
+        true => Bounded { lo: found.lo.max(0.0).min(found.value), hi: found.hi.min(1.0).max(found.value), ..found },
+        false => found,
+    };
     Ok(PredictionPowered {
-        mean: within(mean(&scaled) + mean(&left), variance),
-        people_alone: within(mean(people), covariance(people, people) / n as f64),
+        mean: bounded(within(mean(&scaled) + mean(&left), variance)),
+        people_alone: match are_marks(people) {
+            true if fewer(people) < FEWEST => {
+                let (lo, hi) = wilson_at(mean(people), n as f64, reach);
+                Bounded { value: mean(people), lo, hi }
+            }
+            _ => bounded(within(mean(people), covariance(people, people) / n as f64)),
+        },
         network_alone: (mean(network) * n as f64 + mean(others) * large as f64) / (n + large) as f64,
         lambda,
         seen: n,
         others: large,
         cautions,
     })
+}
+
+/// Whether each says yes or no.
+fn are_marks(values: &[f64]) -> bool {
+    values.iter().all(|value| *value == 0.0 || *value == 1.0)
 }
 
 /// Values that differ from the one that most have.

@@ -308,6 +308,9 @@ pub(super) fn stuck<'a>(plan: &Examination, rows: impl IntoIterator<Item = &'a R
     let of = if images.len() == last.len() { "images" } else { "cases" };
     let (search, hint) = gradient_search(&*plan.search)?.stuck();
     let hint = if plan.objective.loss.is_some_and(Loss::of_scores) { "" } else { hint };
+    // Of two classes there is no difference of logits ratio.
+    let two = plan.model.classes().is_some_and(|classes| classes < 3);
+    let hint = &if two { hint.replace("\"dlr\"", "\"lead\"") } else { hint.to_string() };
     let blind = match slopes::width(plan) > 0 {
         true => "search::random, and search::strongest with a grid, need no gradient",
         false if plan.space.additive() => "search::square needs no gradient",

@@ -7,7 +7,7 @@ use crate::core::{Cx, Division, Result, significant};
 use crate::objective::{Loss, Objective};
 
 /// Of what the share of images that are right is beyond guessing, which a softmax that says how sure it is gives them.
-const PART: f64 = 0.25;
+const PART: f64 = 0.6;
 /// Fewer right ones say little of how sure it may be.
 const MANY: f64 = 0.5;
 /// Images that are asked about.

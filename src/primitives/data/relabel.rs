@@ -15,9 +15,10 @@ pub static RELABEL: Primitive = Primitive {
         Param::new("rule", Kind::Callback, "is given `#{ index, label }` of each image and answers its new label"),
     ],
     options: &[Param::new("classes", Kind::Array, "names of the new classes")
-        .or(Fallback::Absent("the old names, and numbers for labels beyond them"))],
+        .or(Fallback::Absent("the old names, which move where all images of a class do, and numbers"))],
     returns: "a `Dataset`",
-    notes: "`index` counts from 0 in this data set's order.",
+    notes: "`index` counts from 0 in this data set's order. Where all images of a class get one number, as by `|row| row.label + 1`, the class's name goes \
+            with them, and classes that become one are called `a or b`; where only some do, images are taken for called otherwise, and numbers keep their names.",
     source: "",
     examples: &[Example {
         code: "data::glyphs(#{ n: 4, seed: 1 }).relabel(|row| row.label % 2, #{ classes: [\"even\", \"odd\"] }).classes",
@@ -47,5 +48,11 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
             }
         });
     }
-    set.relabelled(labels, class_names(args)?).map(Value::object)
+    // Refused as such before names are looked for.
+    let unnamed = set.relabelled(labels.clone(), None)?;
+    let names = class_names(args)?.unwrap_or_else(|| set.moved_names(&labels));
+    match names == unnamed.classes() {
+        true => Ok(Value::object(unnamed)),
+        false => set.relabelled(labels, Some(names)).map(Value::object),
+    }
 }

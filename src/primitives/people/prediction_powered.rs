@@ -28,7 +28,8 @@ pub static PREDICTION_POWERED: Primitive = Primitive {
               no interval bounds), `seen, others, cautions`",
     notes: "The mean of the network's answers on the others, times lambda, and the mean of people less lambda times the network on what both \
             saw; the variance is the sum of both parts' by their sizes. The interval holds of people's answers however wrong the network is, if the \
-            items that people saw were drawn from all at random and are enough for a normal law: thirty or more. What people say of an item is \
+            items that people saw were drawn from all at random and are enough for a normal law: thirty or more. Of shares it ends at 0 and 1; where hardly a \
+            person said otherwise, the interval of people alone is Wilson's. What people say of an item is \
             taken as given: answers that are a vote of few vary as well.",
     source: "Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023; Angelopoulos, Duchi and Zrnic 2023, for `tuned`",
     examples: &[Example {

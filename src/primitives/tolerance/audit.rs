@@ -35,7 +35,7 @@ pub static AUDIT: Primitive = Primitive {
     returns: "an Audit",
     notes: "The attack is made, and then asked what it should have found if it were as strong as it can be. Within the same ball: search::square \
             on what is left right, four times as many steps, three random starts, and the same attack on the model with its scores multiplied \
-            and divided by 300, which changes no answer (an attack that finds fewer then goes by how large scores are, as those along the cross \
+            and divided by 300, and by what makes the best one lead by 5 nats on average, which changes no answer (an attack that finds fewer then goes by how large scores are, as those along the cross \
             entropy do). Beyond it: a radius twice as large may not find less, and with no limit but the \
             bounds nothing may be left right. Of the model: the same images in another order and each alone must have the same answers, no \
             gradient may vanish, and failing images rounded to 8 bits must fail still, unless the search stops where failing begins, as fmn does.\n\n\

@@ -88,6 +88,10 @@ impl Answers {
         self.labels.iter().for_each(|&label| of_labels[label as usize] += 1);
         let (classes, once) = (seen(&of_labels).count(), seen(&of_labels).filter(|&count| count == 1).count());
         match (self.known, classes, once) {
+            (Some(known), 1, _) if known > 1 => Some(format!(
+                "one label alone of {known} occurs: the others, which may be up to {:.1}% of images, were not seen, and the interval reaches as far as these could be known",
+                100.0 * largest_missed(self.images(), 1)
+            )),
             (Some(_), ..) | (None, 2.., 0) => None,
             (None, 0 | 1, _) => Some(format!(
                 "one label alone occurs: others, as of up to {:.1}% of images, may not have been seen, and I(T; Y) be larger",
@@ -118,7 +122,7 @@ impl Answers {
 
     /// Whether fewer than ten images have another label, or another answer, than all the others: intervals then hold the truth in 70 to 95% of
     /// samples, and what they miss is mostly larger (simulated with two classes, 30 to 3000 images). Of few images, most of whose
-    /// labels are few, where one is half as many as the other or less.
+    /// labels are few, where one is half as many as the other or less, or less than a quarter of all.
     pub fn few_differ(&self) -> bool {
         const FEW: usize = 10;
         let counts = self.counts(&self.labels);
@@ -128,7 +132,10 @@ impl Answers {
         let (labels, answers) = (others(&counts.labels), others(&counts.answers));
         let few = match self.images() > 4 * FEW {
             true => labels.min(answers) < FEW,
-            false => labels.min(answers) < FEW && 2 * labels.min(answers) <= labels.max(answers),
+            false => {
+                let few = labels.min(answers);
+                few < FEW && (2 * few <= labels.max(answers) || 4 * few < self.images())
+            }
         };
         !self.several() && labels > 0 && few
     }
@@ -211,8 +218,21 @@ impl Answers {
             let (lo, hi) = interval(&known, level.delta);
             // A plug-in estimate may lie outside; what is drawn lies in its band.
             (estimate.lo, estimate.hi) = ((lo / LN_2).min(value), (hi / LN_2).max(value));
+            estimate.hi = estimate.hi.max(self.unseen_information());
         }
         estimate
+    }
+
+    /// Where one label alone occurs of several that there are, how much could be known of the others at most, in bits: they may be as many as are missed by
+    /// so many images once in twenty times.
+    fn unseen_information(&self) -> f64 {
+        let known = self.known.unwrap_or(1);
+        if known < 2 || self.labels_seen() != 1 {
+            return 0.0;
+        }
+        let others = largest_missed(self.images(), 1).min(1.0 - 1.0 / known as f64);
+        let surprise = |p: f64| if p > 0.0 { -p * p.log2() } else { 0.0 };
+        surprise(others) + surprise(1.0 - others) + others * ((known - 1) as f64).log2()
     }
 
     /// How far the estimate, before it is bounded, moves where each image is left out, in bits, by the number of the image's place: what a jackknife

@@ -1,6 +1,7 @@
 //! How much more tolerant one model is than another, on the same images: a paired bootstrap, in which what both find hard counts for neither.
 
 mod result;
+mod swapped;
 
 use std::collections::BTreeSet;
 
@@ -10,6 +11,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::interval::{Interval, ResampledRows};
 use super::{Curve, CurveAxis};
+use swapped::Swapped;
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, in_parallel, random};
 use crate::maths::information::Answers;
 use crate::maths::quartiles::quantile;
@@ -72,20 +74,9 @@ impl<'a> NumberedRows<'a> {
         for (&(image, ..), &cell) in self.rows.rows.iter().zip(&self.cells) {
             counts[cell as usize] += u64::from(weights[image as usize]);
         }
-        let (mut labels, mut answers) = (vec![0u64; self.classes], vec![0u64; self.classes]);
-        let (mut right, mut total) = (0u64, 0u64);
-        for (&(label, answer), &count) in self.of_cell.iter().zip(&counts) {
-            labels[label as usize] += count;
-            answers[answer as usize] += count;
-            right += if label == answer { count } else { 0 };
-            total += count;
-        }
-        let surprise = |counts: &[u64]| -> f64 {
-            let seen = counts.iter().filter(|count| **count > 0).map(|count| *count as f64 / total as f64);
-            seen.map(|p| -p * p.log2()).sum()
-        };
-        let information = surprise(&labels) + surprise(&answers) - surprise(&counts);
-        [information, right as f64 / total as f64]
+        let right = |(&(label, answer), count): (&(u32, u32), &u64)| if label == answer { *count } else { 0 };
+        let right: u64 = self.of_cell.iter().zip(&counts).map(right).sum();
+        [information(&self.of_cell, self.classes, &counts), right as f64 / counts.iter().sum::<u64>() as f64]
     }
 
     /// The share of each image's rows that are right, if it has some.
@@ -97,6 +88,21 @@ impl<'a> NumberedRows<'a> {
         }
         of.iter().map(|[right, all]| (*all > 0).then(|| f64::from(*right) / f64::from(*all))).collect()
     }
+}
+
+/// I(T; Y) of so many rows in each cell of a label and an answer, in bits.
+fn information(of_cell: &[(u32, u32)], classes: usize, counts: &[u64]) -> f64 {
+    let (mut labels, mut answers) = (vec![0u64; classes], vec![0u64; classes]);
+    for (&(label, answer), &count) in of_cell.iter().zip(counts) {
+        labels[label as usize] += count;
+        answers[answer as usize] += count;
+    }
+    let total = counts.iter().sum::<u64>() as f64;
+    let surprise = |counts: &[u64]| -> f64 {
+        let seen = counts.iter().filter(|count| **count > 0).map(|count| *count as f64 / total);
+        seen.map(|p| -p * p.log2()).sum()
+    };
+    surprise(&labels) + surprise(&answers) - surprise(counts)
 }
 
 /// The mean height of straight lines between points, of one point its own.
@@ -135,7 +141,8 @@ fn check_alike(first: &Curve, second: &Curve) -> Result<()> {
 /// Second minus first, at the levels that both have. Values are those of the curves; an interval is as wide as the difference of
 /// the plug-in estimates varies over samples of the images, drawn for both alike. That of the accuracy is no narrower than Agresti and Min's
 /// (2005), where there are samples at all. That of I(T; Y) is no narrower than the jackknife's of the curves' own estimates, which vary more than
-/// plug-in ones where cells are seen a few times, and there is none where no sample differs.
+/// plug-in ones where cells are seen a few times, and there is none where no sample differs; it holds 0 where the models answer alike but for a few images
+/// and swapping these makes as large a difference by chance, and ends where no two models differ by more.
 pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling) -> Result<Difference> {
     check_alike(first, second)?;
     let place = |curve: &Curve, at: f64| curve.points.iter().position(|point| point.at == at);
@@ -171,6 +178,17 @@ pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling
             return Interval { value: found.value, ..Interval::NOWHERE };
         }
         Interval { lo: found.lo.min(found.value - reach), hi: found.hi.max(found.value + reach), ..found }
+    };
+    // No two models differ by more than all that labels say.
+    let labels: BTreeSet<u32> = first.samples.iter().flat_map(|rows| rows.rows.iter().map(|row| row.1)).collect();
+    let most = (labels.len().max(1) as f64).log2().max(0.0);
+    let settled = |found: Interval, pairs: &[(&NumberedRows, &NumberedRows)], height: &dyn Fn(&[f64]) -> f64| {
+        if found.lo.is_nan() {
+            return found;
+        }
+        let by_chance = Swapped::of(pairs).is_some_and(|swapped| swapped.p(height) > resampling.delta);
+        let (lo, hi) = if by_chance { (found.lo.min(0.0), found.hi.max(0.0)) } else { (found.lo, found.hi) };
+        Interval { lo: lo.max(-most).min(found.value), hi: hi.min(most).max(found.value), ..found }
     };
     let gaps = |measure: usize| -> Vec<f64> {
         values_second[measure].iter().zip(&values_first[measure]).map(|(b, a)| b - a).collect()
@@ -212,14 +230,20 @@ pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling
     let rows: Vec<&NumberedRows> = a.iter().chain(&b).collect();
     few_beside_cells(&rows, first.images).into_iter().for_each(|caution| cautions.add(caution));
     let known_area = area(0);
+    let both: Vec<(&NumberedRows, &NumberedRows)> = a.iter().zip(&b).collect();
     Ok(Difference {
         information: each(0)
             .into_iter()
             .zip(&moved)
             .map(|(found, moved)| if found.lo.is_nan() { found } else { no_narrower(found, moved) })
+            .zip(&both)
+            .map(|(found, pair)| settled(found, &[*pair], &|gaps| gaps[0]))
             .collect(),
         accuracy,
-        area: if known_area.lo.is_nan() { known_area } else { no_narrower(known_area, &mean_moved) },
+        area: match known_area.lo.is_nan() {
+            true => known_area,
+            false => settled(no_narrower(known_area, &mean_moved), &both, &|gaps| mean_height(&at, gaps)),
+        },
         accuracy_area: at_least(area(1), mean_gaps),
         unit: first.unit,
         images: first.images,

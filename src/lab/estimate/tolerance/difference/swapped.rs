@@ -1,0 +1,85 @@
+//! Whether two models that answer alike but for a few images may be equally tolerant: an exact test that swaps their answers, image by image.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{NumberedRows, information};
+
+/// Of so many images every choice is tried; of more the bootstrap's intervals are wide enough.
+const MOST: usize = 12;
+/// Sums in another order may differ by so much.
+const ROUNDING: f64 = 1e-9;
+
+/// Images that the models answer otherwise, with the cells of either's answers at every point.
+pub(super) struct Swapped {
+    points: Vec<SwappedPoint>,
+    images: usize,
+}
+
+struct SwappedPoint {
+    of_cell: Vec<(u32, u32)>,
+    classes: usize,
+    /// Counts of what is answered alike.
+    alike: Vec<u64>,
+    /// By image, of the first and the second.
+    cells: Vec<[Vec<usize>; 2]>,
+}
+
+impl Swapped {
+    /// `None` where they answer all images alike, or too many otherwise.
+    pub fn of(pairs: &[(&NumberedRows, &NumberedRows)]) -> Option<Self> {
+        let answers: Vec<_> = pairs.iter().map(|(a, b)| [by_image(a), by_image(b)]).collect();
+        let images: BTreeSet<u32> = answers
+            .iter()
+            .flat_map(|[a, b]| a.keys().chain(b.keys()).filter(|image| a.get(image) != b.get(image)))
+            .copied()
+            .collect();
+        if images.is_empty() || images.len() > MOST {
+            return None;
+        }
+        let point = |([a, b], (rows, _)): (&[BTreeMap<u32, Vec<(u32, u32)>>; 2], &(&NumberedRows, &NumberedRows))| {
+            let cells: BTreeSet<(u32, u32)> = a.values().chain(b.values()).flatten().copied().collect();
+            let of_cell: Vec<(u32, u32)> = cells.into_iter().collect();
+            let place = |cell: &(u32, u32)| of_cell.binary_search(cell).unwrap_or_default();
+            let of = |answers: &BTreeMap<u32, Vec<(u32, u32)>>, image: &u32| -> Vec<usize> {
+                answers.get(image).into_iter().flatten().map(place).collect()
+            };
+            let mut alike = vec![0; of_cell.len()];
+            a.iter().filter(|(image, _)| !images.contains(image)).for_each(|(_, cells)| cells.iter().for_each(|cell| alike[place(cell)] += 1));
+            let cells = images.iter().map(|image| [of(a, image), of(b, image)]).collect();
+            SwappedPoint { of_cell, classes: rows.classes, alike, cells }
+        };
+        Some(Self { points: answers.iter().zip(pairs).map(point).collect(), images: images.len() })
+    }
+
+    /// The share of all ways to swap that make a difference of heights of I(T; Y) at least as large as that of the models as they are.
+    pub fn p(&self, height: &dyn Fn(&[f64]) -> f64) -> f64 {
+        let gap = |swapped: usize| {
+            let gaps: Vec<f64> = self.points.iter().map(|point| point.gap(swapped)).collect();
+            height(&gaps).abs()
+        };
+        let (own, ways) = (gap(0), 1usize << self.images);
+        (0..ways).filter(|way| gap(*way) >= own - ROUNDING).count() as f64 / ways as f64
+    }
+}
+
+impl SwappedPoint {
+    /// Second minus first, where the images of these bits have changed sides.
+    fn gap(&self, swapped: usize) -> f64 {
+        let of = |side: usize| {
+            let mut counts = self.alike.clone();
+            for (image, cells) in self.cells.iter().enumerate() {
+                cells[side ^ (swapped >> image & 1)].iter().for_each(|cell| counts[*cell] += 1);
+            }
+            information(&self.of_cell, self.classes, &counts)
+        };
+        of(1) - of(0)
+    }
+}
+
+/// What is answered to each image, in order.
+fn by_image(rows: &NumberedRows) -> BTreeMap<u32, Vec<(u32, u32)>> {
+    let mut of: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
+    rows.rows.rows.iter().for_each(|&(image, label, answer)| of.entry(image).or_default().push((label, answer)));
+    of.values_mut().for_each(|cells| cells.sort_unstable());
+    of
+}
