@@ -214,7 +214,7 @@ fn a_difference_by_a_few_images_is_none() {
         #{
             "three may be chance": few.area_lo <= 0.0 && few.area > 0.4 && few.mi_lo.all(|lo| lo <= 0.0),
             "no more than a bit": few.area_hi <= 1.0 && few.mi_hi.all(|hi| hi <= 1.0),
-            "all wrong tells as much as all right": abs(most.area) < 0.001 && most.area_lo <= 0.0 && most.area_hi >= 0.0,
+            "all wrong tells as much as all right": abs(most.area) < 0.001 && (most.area_lo ?? 0.0) <= 0.0 && (most.area_hi ?? 0.0) >= 0.0,
         }"#,
     );
 }

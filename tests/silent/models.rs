@@ -823,7 +823,7 @@ fn a_softmax_that_is_hardly_sure_of_right_answers_is_told() {
     let begin = "let ds = data::glyphs(#{ n: 300, size: 16, position: \"centred\", margin: 0, seed: 1 });
         let layers = [net::flatten(), [\"l\", net::linear(10)]];";
     run(&format!(
-        "{begin} model::train(ds, #{{ arch: layers, epochs: 12, lr: 0.01, seed: 1 }}).save(\"f.safetensors\");"
+        "{begin} model::train(ds, #{{ arch: layers, epochs: 60, lr: 0.01, seed: 1 }}).save(\"f.safetensors\");"
     ));
     let weights = Tensor::read_safetensors(folder.path().join("f.safetensors")).unwrap();
     let near: Vec<_> = weights.into_iter().map(|(name, tensor)| (name, tensor * 0.05)).collect();

@@ -477,12 +477,13 @@ impl Proposals for Shrinking {
         if self.stage == ShrinkStage::Start { Origin::Random } else { Origin::Chosen }
     }
 
-    /// Fewer factors, then less distance; before there is a right setting to tell these from, the first that fails.
+    /// Fewer factors, then less distance; before there is a right setting to tell these from, the first that fails. Of what does not fail, the nearest
+    /// to failing.
     fn merit(&self, point: &Setting, fails: bool) -> Option<f64> {
         let size = match self.from {
             Some(_) => self.factors(point).len() as f64 * (1.0 + point.len() as f64) + self.away(point),
             None => f64::MAX,
         };
-        Some(if fails { -size } else { f64::NEG_INFINITY })
+        fails.then_some(-size)
     }
 }

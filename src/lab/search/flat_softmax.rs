@@ -6,8 +6,9 @@ use super::{Examination, Transcript, gradient_search};
 use crate::core::{Cx, Division, Result, significant};
 use crate::objective::{Loss, Objective};
 
-/// Of what the share of images that are right is beyond guessing, which a softmax that says how sure it is gives them.
-const PART: f64 = 0.6;
+/// Of what the share of images that are right is beyond guessing, which a softmax that says how sure it is gives them. With less a fifth of what the same
+/// search finds by the scores was missed, on linear models of glyphs and on LeNet of MNIST.
+const PART: f64 = 0.75;
 /// Fewer right ones say little of how sure it may be.
 const MANY: f64 = 0.5;
 /// Images that are asked about.

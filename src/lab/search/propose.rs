@@ -303,8 +303,7 @@ impl<P: Clone> Hunt<P> {
         let point = &self.proposed[proposal];
         let merit = self.search.merit(point, fails);
         let worse = |worst: &Worst<P>| match (merit, worst.merit) {
-            // Of points without any, the one that is nearest to failing.
-            (Some(merit), Some(known)) if merit > f64::NEG_INFINITY || known > f64::NEG_INFINITY => merit > known,
+            (Some(merit), Some(known)) => merit > known,
             _ => rank(verdict) > rank(&worst.verdict),
         };
         if self.worst.as_ref().is_none_or(worse) {
