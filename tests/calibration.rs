@@ -233,7 +233,8 @@ fn what_calibration_can_not_say_is_refused_or_marked() {
          calibration::measure(examine(p, ds, how), #{ seed: 1 })",
     );
     assert!(doubled.contains("answers probabilities where scores before the softmax are expected"), "{doubled}");
-    for mean in ["p.averaged(#{ over: space::noise(0.1), draws: 2, seed: 1 })", "p.smoothed(#{ sigma: 0.1, draws: 2 })"] {
+    for mean in ["p.averaged(#{ over: space::noise(0.1), draws: 2, seed: 1 })", "p.smoothed(#{ sigma: 0.1, draws: 2 })"]
+    {
         let of_mean = text(&format!(
             "let p = model::from(|x| ((x.reshape([x.len(), 7]) - 0.5) * 6).softmax(), #{{ classes: 7 }});
              calibration::measure(examine({mean}, ds, how), #{{ seed: 1 }})"

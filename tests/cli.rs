@@ -177,7 +177,10 @@ fn a_run_is_refused_that_can_only_fail_before_anything_is_done() {
         (nope, "script.rhai:3:22"),
         ("import \"own\" as own;\nown::half(3);", "own.rhai:1:14"),
         ("fn late() { undeclared }\nif false { late() }", "there is no variable `undeclared`"),
-        ("if 1 > 0 { let inner = 1; }\nprint(inner);", "no variable `inner` here; that of line 2 is known only within its block"),
+        (
+            "if 1 > 0 { let inner = 1; }\nprint(inner);",
+            "no variable `inner` here; that of line 2 is known only within its block",
+        ),
         ("print(later + 1);\nlet later = 1;", "no variable `later` here; it is declared further on only, in line 3"),
         ("import \"gone\" as gone;", "no file gone.rhai"),
         ("import \"std/gone\" as gone;", "no module std/gone"),

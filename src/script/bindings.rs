@@ -82,6 +82,14 @@ impl<'t> Bindings<'t> {
         at
     }
 
+    /// Whether a token stands in what a variable is declared as, or goes over.
+    pub fn within_declaration(&self, declared: usize, token: usize) -> bool {
+        match declared.checked_sub(1).is_some_and(|word| self.code.is(word, "let") || self.code.is(word, "const")) {
+            true => token < self.end_of_part(declared + 1, false),
+            false => !(declared..token).any(|at| self.code.is(at, "{") || self.code.is(at, ";")),
+        }
+    }
+
     fn closes(&self, at: usize) -> bool {
         self.code.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Close)
     }

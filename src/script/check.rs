@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rhai::{AST, ASTNode, Expr, FnAccess, FnCallExpr, Position, Stmt};
 
-use super::bindings::Bindings;
+use super::bindings::{BindingKind, Bindings};
 use super::code::{Code, no_outer_variable};
 use super::finding::{CalledName, Finding};
 use super::keys::unknown_keys;
@@ -146,7 +146,8 @@ fn undeclared_variables(session: &Session, text: &str) -> Vec<Finding> {
 fn out_of_scope(session: &Session, bindings: &Bindings) -> Option<Finding> {
     let code = &bindings.code;
     let given = given(code, 0..code.tokens.len());
-    let elsewhere = |name: &str| bindings.all.iter().find(|binding| binding.name == name);
+    let elsewhere =
+        |name: &str| bindings.all.iter().find(|binding| binding.kind == BindingKind::Variable && binding.name == name);
     let candidate = |token: usize| {
         let name = code.variable(token).filter(|name| session.variable(name).is_none() && !given.contains(name))?;
         Some((token, name, elsewhere(name)?))
@@ -172,6 +173,9 @@ fn out_of_scope(session: &Session, bindings: &Bindings) -> Option<Finding> {
     let declared = binding.declared[0];
     let line = code.position(declared).0;
     let why = match declared < token {
+        true if bindings.within_declaration(declared, token) => {
+            "it is not known yet where it is declared, and a closure can't call itself".into()
+        }
         true => format!("that of line {line} is known only within its block: declare it before the block"),
         false => format!("it is declared further on only, in line {line}"),
     };

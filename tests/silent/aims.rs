@@ -112,3 +112,16 @@ fn how_large_changes_are_that_no_factor_says_is_not_told_as_0() {
     );
     truths(&format!(r#"{BRIGHTER} #{{ "none": asked.call([0], 1.0, #{{ }}).column("magnitude") == [()] }}"#));
 }
+
+#[test]
+fn objectives_of_several_labels_keep_all_images() {
+    truths(
+        r#"
+        let f = model::from(|x| { let s = x.reshape([x.len(), 1]); tensor::concat([s - 0.5, 0.5 - s], 1) }, #{ classes: 2 });
+        let ds = data::from(tensor::from([0.2, 0.3, 0.8, 0.9]).reshape([4, 1, 1, 1]), [0, 0, 0, 0], #{ classes: ["a", "b"] });
+        let space = space::factors([#{ name: "u", min: 0, max: 0.01 }], |z, s| z + s.u);
+        let t = examine(f, ds, #{ space: space, search: search::random(#{ questions: 3 }), objective: objective::labels([0]), seed: 1 });
+        let worst = robustness::worst(t);
+        #{ "two are as wanted throughout": worst.objects == 4 && worst.accuracy[2] == 0.5 && !worst.cautions.some(|c| c.contains("as their label")) }"#,
+    );
+}

@@ -118,6 +118,7 @@ fn names_of_classes_go_where_their_labels_go() {
         let turned = ds.relabel(|row| [2, 0, 1][row.label]);
         let joined = ds.relabel(|row| if row.label == 2 { 1 } else { row.label });
         let called = ds.relabel(|row| if row.index == 0 { 1 } else { row.label });
+        let single = ds.take(3).relabel(|row| if row.index == 0 { 1 } else { row.label });
         let own = ds.relabel(|row| row.label + 1, #{ classes: ["ground", "cat", "dog", "emu", "fox"] });
         #{
             "all move": named.call(after) == ["0", "cat", "dog", "emu", "fox"],
@@ -127,8 +128,40 @@ fn names_of_classes_go_where_their_labels_go() {
             "every image keeps its name": [0, 1, 2, 3, 4, 5].all(|i| of.call(ds, i) == of.call(after, i) && of.call(ds, i) == of.call(turned, i)),
             "several become one": named.call(joined) == ["cat", "dog or emu", "2", "fox"],
             "one image called otherwise changes no name": named.call(called) == named.call(ds) && of.call(called, 0) == "dog",
+            "nor where it is the only one of its class": named.call(single) == named.call(ds),
             "names that are given hold": named.call(own)[0] == "ground",
             "numbers stay numbers": data::glyphs(#{ n: 20, seed: 1 }).relabel(|row| (row.label + 1) % 10).classes[0] == "0",
         }"#,
     );
+}
+
+/// Images that were prepared otherwise than a network wants them are told of by what it would read of them.
+#[test]
+fn pixels_that_a_network_was_not_made_for_are_told() {
+    truths(
+        r#"
+        let of = |n, seed| data::glyphs(#{ n: n, size: 16, position: "centred", margin: 0, seed: seed });
+        let ds = of.call(100, 1);
+        let f = model::train(of.call(1000, 2), #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
+        let said = |images| {
+            let set = data::from(images, ds.labels, #{ classes: ds.classes });
+            examine(f, set, #{ space: space::noise(), search: search::sweep(), levels: [0], seed: 1 }).cautions.filter(|c| c.contains("as they are labelled, and"))
+        };
+        let images = ds.images();
+        let inverted = said.call(1 - images);
+        let turned = said.call(tensor::concat([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15].map(|i| images.pick([i], 2).reshape([100, 1, 16, 1])), 3));
+        #{
+            "as it learned": said.call(images) == [],
+            "inverted": inverted.len() == 1 && inverted[0].contains("brightness is inverted"),
+            "turned": turned.len() == 1 && turned[0].contains("rows and columns are exchanged"),
+            "no images at all": said.call(images * 0) == [],
+        }"#,
+    );
+    let told = super::warnings(
+        r#"
+        let ds = data::glyphs(#{ n: 300, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
+        f.accuracy(data::from(1 - ds.images(), ds.labels))"#,
+    );
+    assert!(told.iter().any(|told| told.contains("brightness is inverted (1 - x)")), "{told:?}");
 }

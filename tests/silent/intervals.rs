@@ -227,13 +227,15 @@ fn labels_that_do_not_occur_may_be_told_of() {
         let zeros = tensor::zeros([100]).values();
         let found = info::interval(zeros, zeros, #{ classes: 2 });
         let y = [];
-        for i in 0..30 { y.push(if i < 2 { 1 } else { 0 }); }
+        let half = [];
+        for i in 0..30 { y.push(if i < 2 { 1 } else { 0 }); half.push(i % 2); }
         let rare = info::interval(y, y, #{ classes: 2 });
         #{
             "as far as three in a hundred could be": found.hi > 0.19 && found.hi < 0.2,
             "it is said": found.cautions.some(|c| c.contains("one label alone of 2 occurs")),
             "two of thirty are few": rare.cautions.some(|c| c.contains("fewer than ten")),
-            "half of forty are not": info::interval(y.map(|v| v), y, #{}).cautions.len() > 0,
+            "half of thirty are not": info::interval(half, half, #{ classes: 2 }).cautions == [],
+            "surer intervals reach farther": info::interval(zeros, zeros, #{ classes: 2, delta: 0.001 }).hi > 0.3,
         }"#,
     );
 }

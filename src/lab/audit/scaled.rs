@@ -25,19 +25,24 @@ const ASKED: usize = 64;
 const NEAR: f64 = 1.5;
 
 impl Scale {
-    /// `None` where scores are as large already, or lead by nothing.
-    fn of(&self, cx: &Cx, of: &Attacked) -> Result<Option<f64>> {
+    /// The number, or why there is none to try.
+    fn of(&self, cx: &Cx, of: &Attacked) -> Result<std::result::Result<f64, &'static str>> {
         let lead = match self {
-            Self::Number(by) => return Ok(Some(*by)),
+            Self::Number(by) => return Ok(Ok(*by)),
             Self::Lead(lead) => lead,
         };
         let n = of.right.len().min(ASKED);
         let rows: Vec<usize> = (0..n).map(|i| of.right[i * of.right.len() / n]).collect();
         let images = of.attack.data.images(&rows, cx.device())?;
-        let best = tch::no_grad(|| of.attack.model.logits(&images))?.f_topk(2, 1, true, true)?.0.f_to_kind(Kind::Double)?;
+        let best =
+            tch::no_grad(|| of.attack.model.logits(&images))?.f_topk(2, 1, true, true)?.0.f_to_kind(Kind::Double)?;
         let own = best.f_select(1, 0)?.f_sub(&best.f_select(1, 1)?)?.f_mean(Kind::Double)?.f_double_value(&[])?;
         let by = lead / own;
-        Ok((by.is_finite() && by > 0.0 && !(1.0 / NEAR..NEAR).contains(&by)).then_some(by))
+        Ok(match by.is_finite() && by > 0.0 {
+            false => Err("the best score leads by nothing, or by no finite number"),
+            true if (1.0 / NEAR..NEAR).contains(&by) => Err("the best score leads by about as much already"),
+            true => Ok(by),
+        })
     }
 }
 
@@ -47,8 +52,9 @@ impl Check for Scaled {
     }
 
     fn run(&self, cx: &Cx, of: &mut Attacked) -> Result<Finding> {
-        let Some(by) = self.by.of(cx, of)? else {
-            return Ok(Finding::not_asked("the best score leads by about as much already"));
+        let by = match self.by.of(cx, of)? {
+            Ok(by) => by,
+            Err(why) => return Ok(Finding::not_asked(why)),
         };
         let model = of.attack.model.with_scores_scaled(by);
         let (space, search) = (of.attack.space.clone(), of.attack.search.clone());

@@ -17,21 +17,27 @@ impl Dataset {
         let wanted = labels.iter().copied().max().unwrap_or(-1).max(-1) + 1;
         let number = |place: i64| place.to_string();
         let old = |place: i64| usize::try_from(place).ok().and_then(|place| classes.get(place)).cloned();
-        let kept = |last: i64| -> Vec<String> { (0..last).map(|place| old(place).unwrap_or_else(|| number(place))).collect() };
+        let kept =
+            |last: i64| -> Vec<String> { (0..last).map(|place| old(place).unwrap_or_else(|| number(place))).collect() };
         let last = wanted.max(classes.len() as i64);
-        let mut moved: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
-        self.labels().iter().zip(labels).for_each(|(from, to)| {
-            moved.entry(*from).or_default().insert(*to);
-        });
-        // Of one class alone it can't be told whether it was numbered otherwise or called another one.
-        let by_label = moved.len() > 1 && moved.values().all(|to| to.len() == 1);
-        let moved: Vec<(i64, i64)> = moved.into_iter().filter_map(|(from, to)| Some((from, to.first().copied()?))).collect();
+        let mut all: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+        self.labels().iter().zip(labels).for_each(|(from, to)| all.entry(*from).or_default().push(*to));
+        // Of one class alone it can't be told whether it was numbered otherwise or called another one, nor of one image.
+        let by_label = all.len() > 1 && all.values().all(|to| to.iter().all(|other| *other == to[0]));
+        let several = all.iter().any(|(from, to)| to.len() > 1 && to[0] != *from);
+        let moved: Vec<(i64, i64)> = all.iter().map(|(from, to)| (*from, to[0])).collect();
         if !by_label || are_numbers(classes) || moved.iter().all(|(from, to)| from == to) {
             return kept(last);
         }
         let by = moved[0].1 - moved[0].0;
-        if moved.iter().all(|(from, to)| to - from == by) {
-            return (0..wanted.max(classes.len() as i64 + by)).map(|place| old(place - by).unwrap_or_else(|| number(place))).collect();
+        let shifted = moved.iter().all(|(from, to)| to - from == by);
+        if !shifted && !several {
+            return kept(last);
+        }
+        if shifted {
+            return (0..wanted.max(classes.len() as i64 + by))
+                .map(|place| old(place - by).unwrap_or_else(|| number(place)))
+                .collect();
         }
         let gone: BTreeSet<i64> = moved.iter().filter(|(from, to)| from != to).map(|(from, _)| *from).collect();
         let mut come: BTreeMap<i64, Vec<i64>> = BTreeMap::new();

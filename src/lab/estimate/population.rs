@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::core::{Digest, Error, Object, Result};
-use crate::objective::Aim;
 use crate::search::Transcript;
 
 /// Which images were examined, with which labels, and from which data.
@@ -56,10 +55,9 @@ impl Population {
 /// What to say of rows that are not all that were examined: of some images alone, or of levels, steps or targets that differ by image. All rows of
 /// some levels, steps or targets are a choice that no outcome can have made.
 pub fn left_out(transcript: &Transcript) -> Option<String> {
-    let own = aimed_at_their_label(transcript);
+    let own = transcript.had_target;
     let of = transcript.of.data.len() - own;
-    let rows = transcript.rows.iter().filter(|row| row.target != Some(row.label));
-    let ids: BTreeSet<u32> = rows.map(|row| row.id).collect();
+    let ids: BTreeSet<u32> = transcript.rows.iter().map(|row| row.id).collect();
     if ids.len() < of {
         return Some(format!(
             "only {} of {of} objects are here: if they were chosen by how they fared, shares and means are of such ones alone",
@@ -75,35 +73,23 @@ pub fn left_out(transcript: &Transcript) -> Option<String> {
         )
     })
     .or_else(|| {
-        let here = transcript.rows.iter().any(|row| row.target == Some(row.label));
-        (own > 0 && !here).then(|| {
+        (own > 0).then(|| {
             format!("{own} of {} objects have the target as their label and count neither way", transcript.of.data.len())
         })
     })
 }
 
-/// How many images have no aim but the class that they have.
-fn aimed_at_their_label(transcript: &Transcript) -> usize {
-    let (data, objective) = (&transcript.of.data, &transcript.of.objective);
-    let classes = data.classes().len() as i64;
-    if objective.aims(0, 0, classes) == [Aim::Away] {
-        return 0;
-    }
-    let own = |(row, label): (usize, &i64)| objective.aims(row, *label, classes).iter().all(|aim| *aim == Aim::To(*label as i32));
-    data.labels().iter().enumerate().filter(|of| own(*of)).count()
-}
-
-/// The rows of images that can be made to fail: one whose label is the target already is neither right nor wrong.
+/// The rows of images that can be made to fail; refuses none.
 pub fn aimed(transcript: &Rc<Transcript>) -> Result<Rc<Transcript>> {
-    let rows: Vec<usize> = (0..transcript.len()).filter(|&i| transcript.rows[i].target != Some(transcript.rows[i].label)).collect();
-    if rows.len() == transcript.len() {
-        return Ok(transcript.clone());
+    let aimed = transcript.aimed();
+    match aimed.is_empty() && !transcript.is_empty() {
+        true => Err(Error::data(format!(
+            "every object has the target of {} as its label, so none can be made to fail",
+            transcript.of.objective.describe()
+        ))
+        .hint("aim at another class, or examine with objective::misclassify()")),
+        false => Ok(Rc::new(aimed)),
     }
-    if rows.is_empty() {
-        return Err(Error::data(format!("every object has the target of {} as its label, so none can be made to fail", transcript.of.objective.describe()))
-            .hint("aim at another class, or examine with objective::misclassify()"));
-    }
-    Ok(Rc::new(transcript.select(&rows)))
 }
 
 /// Whether every one of so many images has the same levels, steps and targets, but for a target that is its label.

@@ -217,9 +217,16 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<Sizes> {
                 return Err(Error::argument("the transcript has several rows of one image, which say much the same: intervals take rows for independent")
                     .hint("keep one step and one level, `t.filter(|row| row.step == 100)`; of several targets, t.group(\"target\") has one transcript for each"));
             }
-            if row.magnitude.is_nan() || (row.fooled() && row.magnitude == 0.0) {
+            if row.magnitude.is_nan() {
                 return Err(Error::argument(format!("how large changes of {} are is not known", transcript.of.space))
-                    .hint("pixels, deform, noise, affine, hue, factors with an `identity` and products of these say how large"));
+                    .hint("pixels, deform, noise, affine, hue, render, factors with an `identity` and products of these say how large"));
+            }
+            if row.fooled() && row.magnitude == 0.0 {
+                return Err(Error::data(format!(
+                    "image {} is right as it stands and fails at a change of size 0, which {} does not leave as it is: sizes say nothing there",
+                    row.id, transcript.of.space
+                ))
+                .hint("of space::render size 0 is the canonical view, or what the space has nearest to it: give `factors` that hold it"));
             }
             let name = names.map_or(Some(row.id as usize), |names| names.get(row.id as usize).copied());
             let name = name.ok_or_else(|| Error::internal("a seed without a place"))?;

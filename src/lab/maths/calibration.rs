@@ -65,6 +65,11 @@ impl Bin {
     pub fn gap(&self) -> f64 {
         self.accuracy() - self.confidence()
     }
+
+    /// How far the accuracy of answers that are right as often as they say is off by chance.
+    fn deviation(&self) -> f64 {
+        self.confidences.iter().map(|c| c * (1.0 - c)).sum::<f64>().sqrt() / self.confidences.len() as f64
+    }
 }
 
 /// The bins of answers, from the least sure to the surest; those of equal width also where they are empty.
@@ -142,11 +147,13 @@ pub struct KnownError {
     pub by_chance: f64,
 }
 
+/// How many deviations of chance a bin may be off that is taken for calibrated.
+const CLEAR: f64 = 1.0;
 /// Half of what the interval may miss.
 const TAIL: f64 = 0.025;
 
-/// An error with its interval. Laws from "right as often as said" on are tried along three ways of being wrong: as the bins were found, and
-/// right more often, or less often, than said by the same amount everywhere. The interval holds the errors of all laws on these ways under
+/// An error with its interval. Laws from "right as often as said" on are tried along four ways of being wrong: as the bins were found,
+/// right more often, or less often, than said by the same amount everywhere, and wrong in those bins alone that are by more than chance. The interval holds the errors of all laws on these ways under
 /// which what was found is neither among the 2.5% smallest errors nor among the 2.5% largest, so that it holds 0 where the
 /// model may be calibrated.
 pub fn known(
@@ -169,7 +176,11 @@ pub fn known(
     let as_large = |drawn: &[f64]| share(drawn, &|x| x >= found - small) > TAIL;
     let as_small = |drawn: &[f64]| share(drawn, &|x| x <= found + small) > TAIL;
     let most = bins.iter().map(|bin| bin.gap().abs()).fold(0.0, f64::max);
-    let ways: [&dyn Fn(&Bin) -> f64; 3] = [&|bin| if most > 0.0 { bin.gap() / most } else { 0.0 }, &|_| 1.0, &|_| -1.0];
+    let clear = |bin: &Bin| (bin.gap().abs() - CLEAR * bin.deviation()).max(0.0).copysign(bin.gap());
+    let most_clear = bins.iter().map(|bin| clear(bin).abs()).fold(0.0, f64::max);
+    let of = |gap: f64, most: f64| if most > 0.0 { gap / most } else { 0.0 };
+    let ways: [&dyn Fn(&Bin) -> f64; 4] =
+        [&|bin| of(bin.gap(), most), &|_| 1.0, &|_| -1.0, &|bin| of(clear(bin), most_clear)];
     let (mut lo, mut hi) = (if as_large(&calibrated) { 0.0 } else { f64::INFINITY }, 0.0f64);
     for way in ways {
         let at = |s: f64| laws.draw(&|bin| s * way(bin));

@@ -19,7 +19,12 @@ pub fn fisher(k1: u64, n1: u64, k2: u64, n2: u64) -> Option<f64> {
 /// The largest share that n independent draws without a hit leave possible at 95%: (1 - p)^n = 0.05 (Clopper and Pearson 1934), or 0.05 / `of` where
 /// it is any of so many shares that is spoken of. It holds also where how many are drawn follows from what was seen. Not a number of none.
 pub fn largest_missed(n: usize, of: usize) -> f64 {
-    if n == 0 { f64::NAN } else { -((0.05 / of.max(1) as f64).ln() / n as f64).exp_m1() }
+    largest_missed_at(n, 0.05 / of.max(1) as f64)
+}
+
+/// The largest share that n draws miss with probability delta.
+pub fn largest_missed_at(n: usize, delta: f64) -> f64 {
+    if n == 0 { f64::NAN } else { -(delta.ln() / n as f64).exp_m1() }
 }
 
 /// Intervals at 95% of a share of a population, from n that were drawn of it, each of which is a hit with a known probability: between quantiles of

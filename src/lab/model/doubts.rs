@@ -94,6 +94,11 @@ impl Model {
         self.doubts_of(Shown::Images(set), read)
     }
 
+    /// Whether errors on a set say nothing of how its images are prepared.
+    pub(super) fn is_not_to_read(&self, set: &Dataset) -> bool {
+        set.has_arbitrary_labels() || self.is_misread_for(set)
+    }
+
     fn is_misread_for(&self, set: &Dataset) -> bool {
         match set.misread_by() {
             MisreadBy::Nobody => false,

@@ -135,7 +135,8 @@ impl Model {
         let theirs = other.learned.numbers.iter().copied();
         let theirs = theirs.filter(|number| other.learned.cut.is_none_or(|cut| *number <= cut));
         let (asked, known) = self.learned.among(theirs);
-        (asked > 0.0 && !self.learned.numbers.is_empty()).then(|| known / asked)
+        let told = asked >= TOLD_BY.min(NEARLY * other.learned.numbers.len() as f64) && asked > 0.0;
+        (told && !self.learned.numbers.is_empty()).then(|| known / asked)
     }
 
     /// What is to be said where the model was trained here on images that it is now asked about.

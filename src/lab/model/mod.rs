@@ -11,6 +11,7 @@ mod learned;
 mod load;
 mod memory_format;
 mod module;
+mod otherwise;
 mod pixel_gradients;
 mod probe;
 mod program;

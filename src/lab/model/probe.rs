@@ -124,7 +124,11 @@ impl Model {
         if let Some(inner) = self.network.stands_for() {
             inner.probe_on(cx, set)?;
             // That each of its answers is another one is what draws are fixed for.
-            inner.cautions().iter().filter(|caution| !caution.contains(UNSTEADY)).for_each(|caution| self.notice(caution));
+            inner
+                .cautions()
+                .iter()
+                .filter(|caution| !caution.contains(UNSTEADY))
+                .for_each(|caution| self.notice(caution));
         }
         let device = format!("{:?}", cx.device());
         let call = cx.long_call("probe", &[&self.digest.0, &set.digest().0, device.as_bytes()], self.opaque());

@@ -97,21 +97,25 @@ pub fn prediction_powered(
             if are_marks(people) { "" } else { ", and their own interval has no width" }
         ));
     }
-    // The mean of shares is a share.
-    let shares = [people, network, others].into_iter().flatten().all(|value| (0.0..=1.0).contains(value));
+    // The mean of what is yes or no is a share.
+    let shares = are_marks(people);
     let bounded = |found: Bounded| match shares {
         true => Bounded { lo: found.lo.max(0.0).min(found.value), hi: found.hi.min(1.0).max(found.value), ..found },
         false => found,
     };
+    let people_alone = match shares && fewer(people) < FEWEST {
+        true => {
+            let (lo, hi) = wilson_at(mean(people), n as f64, reach);
+            Bounded { value: mean(people), lo, hi }
+        }
+        false => bounded(within(mean(people), covariance(people, people) / n as f64)),
+    };
     Ok(PredictionPowered {
-        mean: bounded(within(mean(&scaled) + mean(&left), variance)),
-        people_alone: match are_marks(people) {
-            true if fewer(people) < FEWEST => {
-                let (lo, hi) = wilson_at(mean(people), n as f64, reach);
-                Bounded { value: mean(people), lo, hi }
-            }
-            _ => bounded(within(mean(people), covariance(people, people) / n as f64)),
+        mean: match lambda == 0.0 {
+            true => people_alone,
+            false => bounded(within(mean(&scaled) + mean(&left), variance)),
         },
+        people_alone,
         network_alone: (mean(network) * n as f64 + mean(others) * large as f64) / (n + large) as f64,
         lambda,
         seen: n,

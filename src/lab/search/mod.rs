@@ -53,6 +53,7 @@ mod parts;
 mod perturbed;
 mod policy;
 mod polish;
+mod preparation;
 mod proposals;
 mod propose;
 mod questions;

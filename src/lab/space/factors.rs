@@ -73,7 +73,9 @@ impl Factors {
         if self.asked_again.replace(true) || cx.has_drawn() {
             return Ok(());
         }
-        let Value::Tensor(again) = self.apply.call(&[Value::tensor(z.f_detach_copy()?), factor::value(&self.factors, setting)])? else {
+        let Value::Tensor(again) =
+            self.apply.call(&[Value::tensor(z.f_detach_copy()?), factor::value(&self.factors, setting)])?
+        else {
             return Err(self.wrong("no image when it was asked again".into(), setting));
         };
         let alike = again.size() == first.size() && {
@@ -82,9 +84,9 @@ impl Factors {
         };
         match alike || cx.has_drawn() {
             true => Ok(()),
-            false => Err(self
-                .wrong("another image when it was asked again about the same one".into(), setting)
-                .hint("an image must follow from `z` and the setting alone, and not from what the closure counts or keeps")),
+            false => Err(self.wrong("another image when it was asked again about the same one".into(), setting).hint(
+                "an image must follow from `z` and the setting alone, and not from what the closure counts or keeps",
+            )),
         }
     }
 
@@ -224,9 +226,10 @@ impl Factored for Factors {
             }
             drawn.push(on_device(&image.f_to_kind(tch::Kind::Float)?, images.device())?.f_detach()?);
         }
+        let all = self.checked(Tensor::f_stack(&drawn, 0)?, (images, of.rows), settings)?;
         if let (Some(first), Some(&row), Some(setting)) = (drawn.first(), of.rows.first(), settings.first()) {
             self.try_again(cx, &images.f_get(row)?, setting, first)?;
         }
-        self.checked(Tensor::f_stack(&drawn, 0)?, (images, of.rows), settings)
+        Ok(all)
     }
 }

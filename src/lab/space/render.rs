@@ -238,6 +238,7 @@ impl Render {
             };
             let said = |x: f64| match choice {
                 true => self.scenery.choices(known)[x as usize].clone(),
+                false if known.is_without(x) => "none".into(),
                 false => format!("{} {}", number(x), known.unit).trim_end().to_string(),
             };
             let apart = (here - canonical[place]).abs() > 1e-9 * canonical[place].abs().max(1.0);
@@ -280,7 +281,10 @@ impl Space for Render {
     fn cautions(&self, at_levels: bool) -> Cautions {
         let beside = self.beside_canonical();
         let level_0 = (at_levels && !beside.is_empty()).then(|| {
-            format!("level 0 is not the canonical view, which the space does not hold, but the nearest that it holds: {}", beside.join(", "))
+            format!(
+                "level 0 is not the canonical view, which the space does not hold, but the nearest that it holds: {}",
+                beside.join(", ")
+            )
         });
         let stands = Self::place("occluder").is_some_and(|place| self.places.contains(&place) || self.at[place] != 0.0);
         let hides = "what stands in front may hide all of an object: such a view counts as read wrongly, though nobody could read it";
@@ -288,7 +292,12 @@ impl Space for Render {
             ["shift_x", "shift_y"].iter().any(|shift| is_beside(self.farthest("distance"), self.farthest(shift)));
         let misses = "shifts may take an object out of the picture: such a view counts as read wrongly, though nobody could read it";
         let said = [stands.then_some(hides), leaves.then_some(misses)];
-        said.into_iter().flatten().map(String::from).chain(self.scenery.noticed.iter().cloned()).chain(level_0).collect()
+        said.into_iter()
+            .flatten()
+            .map(String::from)
+            .chain(self.scenery.noticed.iter().cloned())
+            .chain(level_0)
+            .collect()
     }
 
     fn unit(&self) -> &'static str {

@@ -32,8 +32,8 @@ pub static MEASURE: Primitive = Primitive {
             bound. Absolute differences add up whichever way chance turns them, so both are too large, the more so the fewer answers a bin \
             has: `ece_by_chance` and `mce_by_chance` are what a calibrated model with these confidences would show in the mean, and where \
             that is more than half of what was found the result says so. Their intervals are no bootstrap, which has the same bias once \
-            more: they hold the errors that go with what was found, from right as often as said on along three ways of being wrong (as \
-            found, and more or less often right than said by the same amount everywhere), given the confidences, and hold 0 where the model may be \
+            more: they hold the errors that go with what was found, from right as often as said on along four ways of being wrong (as \
+            found, more or less often right than said by the same amount everywhere, and wrong in those bins alone that are by more than chance), given the confidences, and hold 0 where the model may be \
             calibrated. They are of the error in these bins: within a bin differences that cancel are not seen. `nll` in nats and `brier` \
             (from 0 to 2) are means of measures of the rows, with Student's intervals, and () where these were not asked for; accuracy has Wilson's.\n\n\
             All rows count, also those that no search made fail. Levels, steps and targets each have a calibration of their own: \

@@ -68,7 +68,7 @@ pub static INTERVAL: Primitive = Primitive {
                 answers.images()
             )
         });
-        let cautions: Cautions = too_few.into_iter().chain(answers.unseen()).chain(few_differ).collect();
+        let cautions: Cautions = too_few.into_iter().chain(answers.unseen(level.delta)).chain(few_differ).collect();
         let float = |x: f64| Value::Float(x);
         Ok(Value::Map(BTreeMap::from([
             ("mi".to_string(), float(found.value)),

@@ -24,11 +24,11 @@ pub static FACTORS: Primitive = Primitive {
     ],
     options: &[],
     returns: "a Space",
-    notes: "The closure is called once for every point of every image that is scored, and again by `.images(\"after\")`: work on \
+    notes: "The closure is called once for every point of every image that is scored, once more about the first, whose answer must be the same, and again by `.images(\"after\")`: work on \
             whole tensors, not on pixels. What it answers must follow from the image and the factors alone, and have the \
             image's shape. Pixels that are not finite or lie outside [0, 1] are refused (within 0.0001 they are moved to the \
             bound): end with `.clamp(0, 1)` where cutting off is meant. In a transcript `point` is a map from factor to value, \
-            `magnitude` 0 (but see below) and `weight` unknown. search::random works on any factors, search::strongest where all have \
+            `magnitude` () (but see below) and `weight` unknown. search::random works on any factors, search::strongest where all have \
             choices, search::apgd where all have ranges: it tells gradients by differences, and bim, fmn and adam begin at the images where every factor has \
             an `identity`. Where every factor that has no choices has an `identity`, the space has levels, and so tolerance curves: a level, from 0 \
             to 1, is the share of the way from there to `min` and `max` (of their logarithms, with `log`) that factors may go, and \

@@ -94,6 +94,8 @@ pub struct Curve {
     /// H(Y) in bits: no curve is higher.
     pub bound: f64,
     pub images: usize,
+    /// How many labels there may be.
+    pub labels: usize,
     /// Numbers of the classes that rows and columns of the counts stand for.
     pub classes: Vec<i32>,
     pub settings: Settings,
@@ -181,6 +183,7 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
         unit: if axis == CurveAxis::Step { "steps" } else { of.unit },
         additive: of.additive,
         bound,
+        labels: known,
         images: ids.len(),
         classes,
         settings,

@@ -123,6 +123,7 @@ mod tests {
             counts: vec![],
         };
         Curve {
+            labels: 2,
             points: points.iter().map(point).collect(),
             axis: CurveAxis::Step,
             unit: "",

@@ -9,7 +9,7 @@ use rand::seq::SliceRandom;
 use super::Estimator;
 use super::interval::{KnownInformation, interval};
 use super::species::{Entropy, Harmonic, Rare, entropy};
-use crate::maths::shares::largest_missed;
+use crate::maths::shares::largest_missed_at;
 
 /// The label of every image, and the answers to it: several where it was shown several times.
 pub struct Answers {
@@ -83,19 +83,19 @@ impl Answers {
     }
 
     /// What the images do not tell of the labels, where their classes are not known: those that were not seen.
-    pub fn unseen(&self) -> Option<String> {
+    pub fn unseen(&self, delta: f64) -> Option<String> {
         let mut of_labels = vec![0u32; self.classes];
         self.labels.iter().for_each(|&label| of_labels[label as usize] += 1);
         let (classes, once) = (seen(&of_labels).count(), seen(&of_labels).filter(|&count| count == 1).count());
         match (self.known, classes, once) {
             (Some(known), 1, _) if known > 1 => Some(format!(
                 "one label alone of {known} occurs: the others, which may be up to {:.1}% of images, were not seen, and the interval reaches as far as these could be known",
-                100.0 * largest_missed(self.images(), 1)
+                100.0 * largest_missed_at(self.images(), delta)
             )),
             (Some(_), ..) | (None, 2.., 0) => None,
             (None, 0 | 1, _) => Some(format!(
                 "one label alone occurs: others, as of up to {:.1}% of images, may not have been seen, and I(T; Y) be larger",
-                100.0 * largest_missed(self.images(), 1)
+                100.0 * largest_missed_at(self.images(), delta)
             )),
             (None, classes, once) => Some(format!(
                 "{once} of {classes} labels were seen once: there may be more labels than there seem to be, and I(T; Y) be larger than its interval"
@@ -218,19 +218,19 @@ impl Answers {
             let (lo, hi) = interval(&known, level.delta);
             // A plug-in estimate may lie outside; what is drawn lies in its band.
             (estimate.lo, estimate.hi) = ((lo / LN_2).min(value), (hi / LN_2).max(value));
-            estimate.hi = estimate.hi.max(self.unseen_information());
+            estimate.hi = estimate.hi.max(self.unseen_information(level.delta));
         }
         estimate
     }
 
     /// Where one label alone occurs of several that there are, how much could be known of the others at most, in bits: they may be as many as are missed by
-    /// so many images once in twenty times.
-    fn unseen_information(&self) -> f64 {
+    /// so many images with probability delta.
+    fn unseen_information(&self, delta: f64) -> f64 {
         let known = self.known.unwrap_or(1);
         if known < 2 || self.labels_seen() != 1 {
             return 0.0;
         }
-        let others = largest_missed(self.images(), 1).min(1.0 - 1.0 / known as f64);
+        let others = largest_missed_at(self.images(), delta).min(1.0 - 1.0 / known as f64);
         let surprise = |p: f64| if p > 0.0 { -p * p.log2() } else { 0.0 };
         surprise(others) + surprise(1.0 - others) + others * ((known - 1) as f64).log2()
     }

@@ -94,6 +94,8 @@ pub struct Transcript {
     /// What was asked for beside them.
     pub measured: Measured,
     pub of: Rc<Provenance>,
+    /// Images that are not here since the class that they were aimed at is their label.
+    pub had_target: usize,
 }
 
 /// The column of the search that made a row fail, where there were several.
@@ -118,7 +120,7 @@ impl Transcript {
         mut rows: Vec<Noted>,
     ) -> Self {
         let width = of.factors().len();
-        let unsized_at = |setting: &[f64]| of.magnitude(&setting.iter().copied().collect()).is_none();
+        let unsized_at = |setting: &[f64]| of.magnitude(&setting.to_vec()).is_none();
         if numbers.get(..width).is_some_and(unsized_at) {
             rows.iter_mut().for_each(|noted| noted.row.magnitude = f32::NAN);
         }
@@ -250,7 +252,7 @@ impl Transcript {
             stopped: None,
             points,
         };
-        Self { rows, measured, of: Rc::new(of) }
+        Self { rows, measured, of: Rc::new(of), had_target: 0 }
     }
 
     /// The transcript of an examination that ended well; of one that did not, its rows are what is kept.
@@ -331,7 +333,7 @@ impl Transcript {
     /// Chosen rows with what was measured of them.
     pub fn select(&self, rows: &[usize]) -> Self {
         let chosen = rows.iter().filter_map(|row| self.rows.get(*row).copied()).collect();
-        Self { rows: chosen, measured: self.measured.select(rows), of: self.of.clone() }
+        Self { rows: chosen, measured: self.measured.select(rows), of: self.of.clone(), had_target: self.had_target }
     }
 
     /// What was asked for every row, in the order of the rows, and what the factors are; refuses transcripts that do not know.
@@ -429,6 +431,17 @@ impl Transcript {
             groups.entry(value.summary()).or_default().push(index);
         }
         Ok(groups.into_iter().map(|(value, rows)| (value, self.select(&rows))).collect())
+    }
+
+    /// Without images whose label is the class that they were aimed at, which can't be made to fail.
+    pub fn aimed(&self) -> Self {
+        let own = |row: &Row| self.of.objective.failure.of_classes() && row.target == Some(row.label);
+        let ids = |of: &dyn Fn(&Row) -> bool| -> BTreeSet<u32> {
+            self.rows.iter().filter(|row| of(row)).map(|row| row.id).collect()
+        };
+        let rows: Vec<usize> = (0..self.len()).filter(|index| !own(&self.rows[*index])).collect();
+        let gone = ids(&own).difference(&ids(&|row| !own(row))).count();
+        Self { had_target: self.had_target + gone, ..self.select(&rows) }
     }
 
     /// The rows of images that the search made fail.

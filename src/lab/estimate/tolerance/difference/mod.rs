@@ -11,11 +11,11 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::interval::{Interval, ResampledRows};
 use super::{Curve, CurveAxis};
-use swapped::Swapped;
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, in_parallel, random};
 use crate::maths::information::Answers;
 use crate::maths::quartiles::quantile;
 use crate::maths::shares::paired_difference;
+use swapped::Swapped;
 
 /// How intervals are found.
 #[derive(Debug, Clone, Copy)]
@@ -180,8 +180,7 @@ pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling
         Interval { lo: found.lo.min(found.value - reach), hi: found.hi.max(found.value + reach), ..found }
     };
     // No two models differ by more than all that labels say.
-    let labels: BTreeSet<u32> = first.samples.iter().flat_map(|rows| rows.rows.iter().map(|row| row.1)).collect();
-    let most = (labels.len().max(1) as f64).log2().max(0.0);
+    let most = (first.labels.max(1) as f64).log2();
     let settled = |found: Interval, pairs: &[(&NumberedRows, &NumberedRows)], height: &dyn Fn(&[f64]) -> f64| {
         if found.lo.is_nan() {
             return found;
@@ -416,6 +415,7 @@ mod tests {
             counts: vec![],
         };
         Curve {
+            labels: classes,
             points: vec![point],
             axis: CurveAxis::Level,
             unit: "",

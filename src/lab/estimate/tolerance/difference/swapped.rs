@@ -9,6 +9,9 @@ const MOST: usize = 12;
 /// Sums in another order may differ by so much.
 const ROUNDING: f64 = 1e-9;
 
+/// By image, the cells of its rows.
+type CellsByImage = BTreeMap<u32, Vec<(u32, u32)>>;
+
 /// Images that the models answer otherwise, with the cells of either's answers at every point.
 pub(super) struct Swapped {
     points: Vec<SwappedPoint>,
@@ -36,15 +39,17 @@ impl Swapped {
         if images.is_empty() || images.len() > MOST {
             return None;
         }
-        let point = |([a, b], (rows, _)): (&[BTreeMap<u32, Vec<(u32, u32)>>; 2], &(&NumberedRows, &NumberedRows))| {
+        let point = |([a, b], (rows, _)): (&[CellsByImage; 2], &(&NumberedRows, &NumberedRows))| {
             let cells: BTreeSet<(u32, u32)> = a.values().chain(b.values()).flatten().copied().collect();
             let of_cell: Vec<(u32, u32)> = cells.into_iter().collect();
             let place = |cell: &(u32, u32)| of_cell.binary_search(cell).unwrap_or_default();
-            let of = |answers: &BTreeMap<u32, Vec<(u32, u32)>>, image: &u32| -> Vec<usize> {
+            let of = |answers: &CellsByImage, image: &u32| -> Vec<usize> {
                 answers.get(image).into_iter().flatten().map(place).collect()
             };
             let mut alike = vec![0; of_cell.len()];
-            a.iter().filter(|(image, _)| !images.contains(image)).for_each(|(_, cells)| cells.iter().for_each(|cell| alike[place(cell)] += 1));
+            a.iter()
+                .filter(|(image, _)| !images.contains(image))
+                .for_each(|(_, cells)| cells.iter().for_each(|cell| alike[place(cell)] += 1));
             let cells = images.iter().map(|image| [of(a, image), of(b, image)]).collect();
             SwappedPoint { of_cell, classes: rows.classes, alike, cells }
         };
@@ -77,8 +82,8 @@ impl SwappedPoint {
 }
 
 /// What is answered to each image, in order.
-fn by_image(rows: &NumberedRows) -> BTreeMap<u32, Vec<(u32, u32)>> {
-    let mut of: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
+fn by_image(rows: &NumberedRows) -> CellsByImage {
+    let mut of = CellsByImage::new();
     rows.rows.rows.iter().for_each(|&(image, label, answer)| of.entry(image).or_default().push((label, answer)));
     of.values_mut().for_each(|cells| cells.sort_unstable());
     of

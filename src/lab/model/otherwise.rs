@@ -1,0 +1,109 @@
+//! Whether a model would read the same images far better, had their pixels been prepared otherwise: as it may have been trained on them.
+
+use tch::Kind;
+
+use super::Model;
+use crate::core::{Cx, Result, Tensor};
+use crate::data::Dataset;
+
+/// Images that are asked about, and the fewest that say something.
+const ASKED: usize = 40;
+const FEWEST: usize = 10;
+/// The share of right answers from which on nothing is asked.
+const READ: f64 = 0.7;
+/// By how large a share of the images more have to be read.
+const BETTER: f64 = 0.25;
+
+/// What else pixels may be. `N x C x H x W`, from 0 to 1.
+enum Prepared {
+    Inverted,
+    Bytes,
+    Centred,
+    ImageNet,
+    Bgr,
+    Transposed,
+}
+
+const ALL: [Prepared; 6] =
+    [Prepared::Inverted, Prepared::Bytes, Prepared::Centred, Prepared::ImageNet, Prepared::Bgr, Prepared::Transposed];
+
+impl Prepared {
+    /// `None` where images of this shape can't be.
+    fn of(&self, images: &Tensor) -> Result<Option<Tensor>> {
+        let [_, channels, height, width] = images.size()[..] else { return Ok(None) };
+        Ok(match self {
+            Self::Inverted => Some(images.f_mul_scalar(-1.0)?.f_add_scalar(1.0)?),
+            Self::Bytes => Some(images.f_mul_scalar(255.0)?),
+            Self::Centred => Some(images.f_mul_scalar(2.0)?.f_sub_scalar(1.0)?),
+            Self::ImageNet if channels == 3 => {
+                let of = |numbers: [f64; 3]| -> Result<Tensor> {
+                    Ok(Tensor::f_from_slice(&numbers)?
+                        .f_reshape([1, 3, 1, 1])?
+                        .f_to_device(images.device())?
+                        .f_to_kind(images.kind())?)
+                };
+                Some(images.f_sub(&of([0.485, 0.456, 0.406])?)?.f_div(&of([0.229, 0.224, 0.225])?)?)
+            }
+            Self::Bgr if channels == 3 => Some(images.f_flip([1i64].as_slice())?),
+            Self::Transposed if height == width && height > 1 => Some(images.f_transpose(2, 3)?.f_contiguous()?),
+            _ => None,
+        })
+    }
+
+    fn said(&self) -> &'static str {
+        match self {
+            Self::Inverted => "their brightness is inverted (1 - x)",
+            Self::Bytes => "pixels go from 0 to 255",
+            Self::Centred => "pixels go from -1 to 1 (`mean: [0.5], std: [0.5]` of model::load)",
+            Self::ImageNet => {
+                "pixels are standardised as for ImageNet (`mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225]` of model::load)"
+            }
+            Self::Bgr => "their colours are in the order blue, green, red",
+            Self::Transposed => "rows and columns are exchanged",
+        }
+    }
+}
+
+impl Model {
+    /// What to say where few of so many answers are right, each behind its label, and the model reads the same images far better prepared in another way.
+    /// Not asked of closures and programs, which may go by what they were asked, or do more than answer.
+    pub fn reads_better_otherwise(&self, cx: &Cx, set: &Dataset, read: &[(i64, i64)]) -> Result<Option<String>> {
+        let right = read.iter().filter(|(label, answer)| label == answer).count();
+        let well = right as f64 >= READ * read.len() as f64;
+        if well || set.len() < FEWEST || self.opaque() || self.draws() || self.is_not_to_read(set) {
+            return Ok(None);
+        }
+        let n = set.len().min(ASKED);
+        // Sets may lie class by class.
+        let rows: Vec<usize> = (0..n).map(|i| i * set.len() / n).collect();
+        let images = set.images(&rows, cx.device())?;
+        let within = images.f_min()?.f_double_value(&[])? >= 0.0 && images.f_max()?.f_double_value(&[])? <= 1.0;
+        if !within {
+            return Ok(None);
+        }
+        let labels: Vec<i64> = rows.iter().map(|row| set.labels()[*row]).collect();
+        let labels = Tensor::f_from_slice(&labels)?.f_to_device(images.device())?;
+        let right = |images: &Tensor| -> Result<f64> {
+            let answers = tch::no_grad(|| self.logits(images))?.f_argmax(1, false)?;
+            Ok(answers.f_eq_tensor(&labels)?.f_sum(Kind::Double)?.f_double_value(&[])?)
+        };
+        let own = right(&images)?;
+        let mut best: Option<(f64, &Prepared)> = None;
+        for prepared in &ALL {
+            cx.check()?;
+            let Some(other) = prepared.of(&images)? else { continue };
+            let found = right(&other)?;
+            if found >= own + BETTER * n as f64 && best.as_ref().is_none_or(|(most, _)| found > *most) {
+                best = Some((found, prepared));
+            }
+        }
+        Ok(best.map(|(found, prepared)| {
+            format!(
+                "{} reads {own} of {n} images of {} as they are labelled, and {found} where {}: it may have been made for such",
+                self.name,
+                set.name,
+                prepared.said()
+            )
+        }))
+    }
+}
