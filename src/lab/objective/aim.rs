@@ -1,7 +1,5 @@
 //! What is to become of one image's prediction.
 
-use super::ScoreVerdict;
-
 /// What is to become of one image's prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Aim {
@@ -31,10 +29,5 @@ impl Aim {
             Self::To(target) | Self::Labels(target) => predicted == target,
             Self::ToLeast => false,
         }
-    }
-
-    /// The same of an answer, as clearly as the objective asks.
-    pub fn failed(self, label: i32, verdict: &ScoreVerdict) -> bool {
-        self.met(label, verdict.predicted) && verdict.excess >= 0.0
     }
 }

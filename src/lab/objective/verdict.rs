@@ -24,6 +24,13 @@ pub struct ScoreVerdict {
     pub followed: f32,
 }
 
+impl ScoreVerdict {
+    /// Whether an image with this label fails as it was aimed to, as clearly as the objective asks.
+    pub fn fails(&self, aim: Aim, label: i32) -> bool {
+        aim.met(label, self.predicted) && self.excess >= 0.0
+    }
+}
+
 /// Verdicts on a batch of scores.
 #[derive(Default)]
 pub struct Verdicts {

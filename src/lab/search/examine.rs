@@ -20,7 +20,7 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
         }
         None => examine_one(cx, plan)?,
     };
-    Ok(found.told_of_flat_softmax(cx, plan).told_of_preparation(cx, plan).asked_again(cx, plan))
+    Ok(found.told_of_flat_softmax(cx, plan).told_of_preparation(cx, plan)?.asked_again(cx, plan))
 }
 
 /// Has every shard work out what follows: of searches one after another each is given the images that those before it left.

@@ -269,7 +269,7 @@ impl<G: Ground> RoundWork for Searches<'_, G> {
                         let numbers = self.ground.numbers(&hunt.proposed[proposal]);
                         let origin = hunt.search.origin(proposal);
                         // What is aimed at the class that it has can't be made to fail.
-                        let failed = hunt.aim != Aim::To(active.label) && hunt.aim.failed(active.label, verdict);
+                        let failed = hunt.aim != Aim::To(active.label) && verdict.fails(hunt.aim, active.label);
                         hunt.asked.note(numbers, verdict, failed, origin);
                     }
                     hunt.hear(active.label, proposal, (verdict, &|| answers.measured(at)));
@@ -294,10 +294,10 @@ impl<P: Clone> Hunt<P> {
         self.pending -= 1;
         self.queries += 1;
         self.losses.push(verdict.followed);
-        let fails = self.aim.failed(label, verdict);
+        let fails = verdict.fails(self.aim, label);
         // A loss of its own may be larger where the image does not fail. Scores that tie exactly have excess 0 on both sides.
         let rank = |verdict: &ScoreVerdict| {
-            (self.aim.failed(label, verdict), verdict.followed, self.aim.met(label, verdict.predicted))
+            (verdict.fails(self.aim, label), verdict.followed, self.aim.met(label, verdict.predicted))
         };
         self.failed |= fails;
         let point = &self.proposed[proposal];
