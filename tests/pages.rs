@@ -802,6 +802,28 @@ fn runs_are_set_beside_one_another() {
     assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("no manifest.json"));
 }
 
+/// What differs beside the results is said, and figures of other things are not laid on top of each other.
+#[test]
+fn runs_that_are_not_alike_are_not_said_to_be() {
+    let scripts = folder(&[(
+        "made.rhai",
+        b"let n = arg(\"n\", 2);\nprint(n);\n\
+          #{ same: 7, drawn: plot::line([1, 2], [3, 4], #{ x: if n > 2 { \"time\" } else { \"space\" }, y: \"height\" }) }",
+    )]);
+    let path = |name: &str| scripts.path().join(name).to_str().expect("UTF-8").to_string();
+    for (n, run) in [("2", "first"), ("4", "second")] {
+        let output = viva(&["run", &path("made.rhai"), "--out", &path(run), "--n", n]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let output = viva(&["compare", &path("first"), &path("second"), "--out", &path("both.html")]);
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.contains("contents are not compared") && told.contains("printed.txt"), "{told}");
+    let page = text_of(Path::new(&path("both.html")));
+    assert!(page.contains("different axes: height over space and height over time"), "{page}");
+    let same = viva(&["compare", &path("first"), &path("first")]);
+    assert!(!String::from_utf8_lossy(&same.stdout).contains("files:"));
+}
+
 #[test]
 fn a_page_follows_a_run_while_it_goes_on() {
     // Far more images than are examined before the page is there.

@@ -1,6 +1,6 @@
 //! Runs beside one another: what they were given, where their results differ, and their figures on top of each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use maud::html;
@@ -43,6 +43,8 @@ pub struct RunsBeside {
     results: Vec<ComparedLine>,
     /// Results that are equal.
     equal: usize,
+    /// Files that runs wrote beside their results and that are not the same.
+    files: Vec<String>,
     /// What results say of themselves, and the runs that have it, in words.
     cautions: Vec<(String, String)>,
     figures: Vec<(String, Figure)>,
@@ -75,7 +77,8 @@ impl RunsBeside {
         }
         cautions.extend(cautions_of(&read.iter().map(|(_, results)| results).collect::<Vec<_>>(), &names));
         let (figures, apart) = figures_of(&read.iter().map(|(_, results)| results).collect::<Vec<_>>(), &names);
-        Ok(Self { names, given, results, equal, cautions, figures, apart })
+        let files = differing_files(&read.iter().map(|(manifest, _)| written_files(manifest)).collect::<Vec<_>>());
+        Ok(Self { names, given, results, equal, files, cautions, figures, apart })
     }
 
     /// For a terminal: what was given, then results, at most `rows` of each.
@@ -100,11 +103,26 @@ impl RunsBeside {
         if self.results.iter().any(|line| line.apart.ends_with('*')) {
             parts.push(STAR.into());
         }
+        if !self.files.is_empty() {
+            parts.push(self.other_files());
+        }
         if !self.cautions.is_empty() {
             let lines = self.cautions.iter().map(|(runs, said)| format!("\n  {runs}: {said}"));
             parts.push(format!("what the results say of themselves{}", lines.collect::<String>()));
         }
         parts.join("\n\n")
+    }
+
+    /// In a sentence.
+    fn other_files(&self) -> String {
+        /// More are not named.
+        const NAMED: usize = 10;
+        let more = if self.files.len() > NAMED { ", .." } else { "" };
+        format!(
+            "files: {} differ, or are of some runs alone, whose contents are not compared: {}{more}",
+            self.files.len(),
+            self.files.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ")
+        )
     }
 
     pub fn figures(&self) -> usize {
@@ -154,6 +172,7 @@ impl RunsBeside {
                 section { h2 { "Results that differ" }
                     p .note { (self.equal) " values are equal and not listed. " (STAR) "." }
                     @if self.results.is_empty() { p { "Nothing differs." } } @else { (rows(&self.results)) }
+                    @if !self.files.is_empty() { p .note { (clean(&self.other_files())) "." } }
                 }
                 @if !self.cautions.is_empty() { section { h2 { "What the results say of themselves" }
                     ul { @for (runs, said) in &self.cautions { li { strong { (clean(runs)) } ": " (clean(said)) } } }
@@ -354,12 +373,33 @@ fn shown(value: &Json) -> String {
     }
 }
 
+/// Files that are not the same in all runs, but for what tells of the run itself.
+fn differing_files(all: &[BTreeMap<String, String>]) -> Vec<String> {
+    const OF_THE_RUN: [&str; 4] = ["results.json", "report.md", "report.html", "manifest.json"];
+    let names: BTreeSet<&String> = all.iter().flat_map(BTreeMap::keys).collect();
+    let same = |name: &String| all.windows(2).all(|pair| pair[0].get(name) == pair[1].get(name));
+    let own = |name: &str| OF_THE_RUN.contains(&name) || name.starts_with("modules/");
+    names.into_iter().filter(|name| !own(name) && !same(name)).cloned().collect()
+}
+
+/// What axes are called, panel by panel, by which figures of one thing are told from others.
+fn axes_of(figure: &Json) -> Vec<[&str; 2]> {
+    let panels = figure["panels"].as_array().into_iter().flatten();
+    panels.map(|panel| ["x", "y"].map(|axis| panel[axis]["label"].as_str().unwrap_or(""))).collect()
+}
+
 /// The figures that all runs have under one name, each line labelled by its run; and in words those that are not lines or points.
 fn figures_of(results: &[&Json], names: &[String]) -> (Vec<(String, Figure)>, Vec<String>) {
     let (mut drawn, mut apart) = (Vec::new(), Vec::new());
     let Some(Json::Object(first)) = results.first() else { return (drawn, apart) };
     for (key, value) in first {
         if value["type"] != "Figure" || results.iter().any(|one| one[key]["type"] != "Figure") {
+            continue;
+        }
+        if let Some(other) = results.iter().map(|one| axes_of(&one[key])).find(|axes| *axes != axes_of(value)) {
+            let said =
+                |axes: &[[&str; 2]]| axes.iter().map(|[x, y]| format!("{y} over {x}")).collect::<Vec<_>>().join(", ");
+            apart.push(format!("{key}, which is of different axes: {} and {}", said(&axes_of(value)), said(&other)));
             continue;
         }
         match on_top(results.iter().map(|one| &one[key]).collect(), names) {

@@ -588,3 +588,26 @@ fn what_rests_on_next_to_nothing_is_marked() {
     // Of 115 to 117 tests the fewest is not the one that bisection comes to.
     truths(r#"import "std/faults" as faults; #{ fewest: faults::needed(0.2, 0.05, #{ enough: 0.8 }) == 115 }"#);
 }
+
+/// An area is of what was measured, and bands of one level alone can be set side by side.
+#[test]
+fn curves_that_end_elsewhere_or_are_less_sure_are_told() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });
+        let of = |levels, how| tolerance::measure(f, ds, #{ space: space::noise(), search: search::sweep(), levels: levels, seed: 1 } + how);
+        let far = of.call([0.1, 0.5, 1.0], #{});
+        let near = of.call([0.1], #{});
+        let rows = tolerance::summary(#{ far: far, near: near }, #{ axis: "level", from: 0, to: 1 });
+        let own = tolerance::summary(#{ far: far }, #{ axis: "level" });
+        let told = |of, words| of.cautions.some(|c| c.contains(words));
+        let beyond = "goes beyond what was measured";
+        let surer = plot::tolerance(#{ a: far, b: of.call([0.1, 0.5, 1.0], #{ delta: 0.3 }) });
+        #{
+            "what ends before": told.call(rows[1], beyond) && !told.call(rows[0], beyond) && !told.call(own[0], beyond),
+            "bands of two levels": surer.cautions.some(|c| c.contains("bands are not at the same level") && c.contains("a at 95") && c.contains("b at 70")),
+            "bands of one": !told.call(plot::tolerance(#{ a: far, b: far }), "bands are not at the same level"),
+        }"#,
+    );
+}

@@ -340,6 +340,12 @@ impl Dataset {
         noticed.flatten().chain(self.departures()).chain(self.told()).collect()
     }
 
+    /// What is to be said of how these images were read and which they are, whatever is made of them.
+    pub fn noticed_in_reading(&self) -> Cautions {
+        let noticed = [self.incomplete(), self.see_through(), self.foreign_colours()];
+        noticed.into_iter().flatten().chain(self.departures()).chain(self.told()).collect()
+    }
+
     /// The same data, with more to be said beside every result of it.
     pub fn with_noticed(self, noticed: Vec<String>) -> Self {
         Self { told: self.told.iter().cloned().chain(noticed).collect(), ..self }

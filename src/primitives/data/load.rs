@@ -104,7 +104,7 @@ pub static LOAD: Primitive = Primitive {
             \"dog\"]` or `{ \"cat\": 0 }`; or \"alphabetical\", as torchvision's ImageFolder. It may name classes that are not there, \
             and a folder that it does not name is refused. Where files hold numbers, `classes` gives their names.\n\n\
             Bilinear and bicubic resizing give Pillow's bytes, with antialiasing, but of pictures more than twice as high as they are wide, which Pillow 13 takes \
-            columns first and earlier ones, as `viva`, rows first (up to 3 of 255 in a quarter of the values). What timm calls `crop_pct` is `resize: floor(crop / \
+            columns first and earlier ones, as `viva`, rows first (mostly up to 3 of 255 in a quarter of the values; up to 10, by `filter: \"bicubic\"`, of a picture three times as high as wide). What timm calls `crop_pct` is `resize: floor(crop / \
             crop_pct)`: 0.9 with crops of 224 means `#{ resize: 248, filter: \"bicubic\", crop: 224 }`. JPEG files are decoded to the \
             bytes of libjpeg-turbo, as Pillow has it: 200 of 200 photographs of ImageNet agree in every value. Those in CMYK are not \
             held to that (1.7% of the pixels of one differ, by 1 of 255). WebP files, lossy or not, and TIFF files are decoded to Pillow's bytes (60 and \

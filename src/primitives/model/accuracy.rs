@@ -51,6 +51,7 @@ fn share(cx: &Cx, args: &Args, count: fn(usize, usize) -> usize) -> Result<Value
     model.known_doubts(&set).for_each(|told| cx.warn_of(model.digest(), told));
     model.doubts(&set, &read).into_iter().for_each(|told| cx.warn_of(model.digest(), told));
     model.reads_better_otherwise(cx, &set, &read)?.into_iter().for_each(|told| cx.warn_of(model.digest(), told));
+    set.noticed_in_reading().iter().for_each(|told| cx.warn(told));
     set.drawn_by().iter().for_each(|told| cx.warn(told));
     Ok(Value::Float(count(correct, set.len()) as f64 / set.len() as f64))
 }

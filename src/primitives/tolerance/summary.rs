@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{AXIS, CURVES, NamedCurves, in_db, named};
-use crate::core::{Cautions, Error, Value};
+use crate::core::{Cautions, Error, Value, number};
 use crate::estimate::tolerance::{Curve, Summary, percent, populations};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 
@@ -67,6 +67,9 @@ pub static SUMMARY: Primitive = Primitive {
             row.insert("images".into(), Value::Int(curves[0].images as i64));
             row.insert("bound".into(), Value::Float(curves[0].bound));
             let mut own = doubts(&found);
+            for curve in curves {
+                beyond(curve, in_db, from.zip(to)).into_iter().for_each(|caution| own.add(caution));
+            }
             own.extend(&populations(&each, Some(name)));
             row.insert("cautions".into(), own.value());
             Ok(Value::Map(row))
@@ -117,6 +120,22 @@ fn summarised(name: &str, found: &[Summary]) -> BTreeMap<String, Value> {
 }
 
 /// Why a row does not say what the model bears.
+/// What to say of an area that reaches farther than the curve.
+fn beyond(curve: &Curve, in_db: bool, ends: Option<(f64, f64)>) -> Option<String> {
+    let ((from, to), (first, last)) = (ends?, curve.ends(in_db)?);
+    let (least, most) = (first.min(last), first.max(last));
+    let slack = 1e-9 * (most - least).abs().max(1.0);
+    (from.min(to) < least - slack || from.max(to) > most + slack).then(|| {
+        format!(
+            "the area from {} to {} goes beyond what was measured, from {} to {}, and takes the curve for level there",
+            number(from),
+            number(to),
+            number(first),
+            number(last)
+        )
+    })
+}
+
 fn doubts(found: &[Summary]) -> Cautions {
     let stuck = found.iter().map(|summary| summary.stuck).fold(0.0, f64::max);
     let doubtful = found.iter().any(Summary::is_doubtful);

@@ -1,7 +1,7 @@
 //! What must be said of curves that are drawn into one figure.
 
-use super::Curve;
-use crate::core::{Cautions, Object, number};
+use super::{Curve, CurveAxis};
+use crate::core::{Cautions, Object, cut, number, significant};
 
 /// What to say of curves side by side: their own cautions, by name, and whether they are of different images. Curves of one name, of models that
 /// were trained alike, are counted. `of`: without what is said of curves of other names alone.
@@ -39,6 +39,25 @@ pub fn populations(curves: &[(String, &Curve)], of: Option<&str>) -> Cautions {
     if curves.iter().any(|(_, curve)| curve.settings.estimator != first.settings.estimator) {
         let of: Vec<String> = curves.iter().map(|(name, curve)| format!("{name} by {}", curve.estimator)).collect();
         cautions.add(format!("I(T; Y) is estimated in different ways: {}", of.join(", ")));
+    }
+    let with_bands = || curves.iter().filter(|(_, curve)| curve.settings.replicates > 0);
+    if with_bands().any(|(_, curve)| curve.settings.delta != first.settings.delta) {
+        let of: Vec<String> = with_bands()
+            .map(|(name, curve)| format!("{name} at {}%", significant(100.0 * (1.0 - curve.settings.delta), 4)))
+            .collect();
+        cautions.add(format!(
+            "bands are not at the same level, and the widths of two say nothing of each other: {}",
+            of.join(", ")
+        ));
+    }
+    let stepped = curves.iter().all(|(_, curve)| curve.axis == CurveAxis::Step);
+    for (place, what) in [(3, "searches"), (4, "objectives"), (2, "spaces")] {
+        if stepped && curves.iter().any(|(_, curve)| curve.of[place] != first.of[place]) {
+            let of: Vec<String> =
+                curves.iter().map(|(name, curve)| format!("{name} of {}", cut(&curve.of[place], 60))).collect();
+            cautions.add(format!("steps are of different {what}, so as many are not as much: {}", of.join(", ")));
+            break;
+        }
     }
     let again = |i: usize| {
         let (name, curve) = &curves[i];
