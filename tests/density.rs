@@ -126,7 +126,12 @@ fn compare(make: impl Fn(u64) -> Box<dyn Network>, eps: i64, n: usize, seeds: u6
             }
             // The images are noise, so no two windows are alike: what was scored was scored once.
             let asked: u32 = transcript.rows.iter().map(|row| row.queries).sum();
-            assert_eq!((seen.images.get(), seen.repeated.get()), (asked as usize, 0));
+            let otherwise = seen.images.get() - asked as usize;
+            assert_eq!(seen.repeated.get(), 0);
+            assert!(
+                [0, 4 * 40].contains(&otherwise),
+                "{otherwise}: 40 images in four other preparations, where few are right"
+            );
         }
     }
     println!("eps {eps}: {fooled} fooled, {wrong} wrong, {shared} shared, {scored} scored");
