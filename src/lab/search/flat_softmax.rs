@@ -22,7 +22,9 @@ impl Transcript {
         let any = Objective { loss: None, lead: 0.0, ..plan.objective.clone() }.plain();
         let goes = matches!(plan.objective.loss, None | Some(Loss::CrossEntropy))
             && gradient_search(&*plan.search).is_some_and(|search| search.looks_for(&by));
-        if !any || !goes || plan.model.draws() || matches!(cx.division(), Division::Shard(_)) {
+        // A mean of probabilities is less sure than what it is the mean of.
+        let mean = plan.model.copies() > 1;
+        if !any || !goes || mean || plan.model.draws() || matches!(cx.division(), Division::Shard(_)) {
             return self;
         }
         // What is known without it is kept whatever happens here.
