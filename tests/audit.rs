@@ -264,3 +264,18 @@ fn what_is_no_attack_in_a_ball_is_refused_before_work_starts() {
         &["tolerance::audit is of what the model predicts"],
     );
 }
+
+/// Scores a twentieth as large lead a search by the cross entropy astray, which the same attack at another scale shows.
+#[test]
+fn scores_that_lie_near_to_one_another_hide_what_an_attack_could_find() {
+    holds(
+        MASKED,
+        &format!(
+            "{NAMED}
+            let near = model::train(ds, #{{ arch: [net::flatten(), net::linear(10)], epochs: 8, lr: 0.01, seed: 1 }});
+            let a = tolerance::audit(near, ds, how);
+            let lead = of.call(a, \"scores that lead by 5\");
+            [lead.verdict == \"fails\" && lead.against > 0 && lead.says.contains(\"how large scores are hid them\"), a.least < a.accuracy]"
+        ),
+    );
+}

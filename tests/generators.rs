@@ -739,6 +739,7 @@ fn what_a_generator_is_taught_to_keep_is_kept_and_remembered() {
             learns: read.call(kept) > read.call(plain) + 0.2,
             noted: last.call(kept.history.kept) > kept.history.kept[0] + 0.2 && !("kept" in plain.history),
             weight: none.hash == plain.hash && none.history.generator == plain.history.generator,
+            means: refused.call(kept, taught.averaged(#{ draws: 1 })) && refused.call(kept, taught.smoothed(#{ sigma: 0.01, draws: 2 })),
             judges: refused.call(kept, taught) && !refused.call(kept, other) && !refused.call(plain, taught),
             of_file: refused.call(again, [other, taught]) && !refused.call(again, other),
             both: refused.call(on, taught) && refused.call(on, other),
@@ -746,7 +747,7 @@ fn what_a_generator_is_taught_to_keep_is_kept_and_remembered() {
         if !truths.values().all(|truth| truth) { throw `${truths} ${read.call(kept)} ${read.call(plain)}`; }
         truths.len()
     "#;
-    assert_eq!(run(script).unwrap(), "6");
+    assert_eq!(run(script).unwrap(), "7");
 }
 
 /// A share of the steps finetunes, the others train as before: neither all of them nor none.

@@ -210,9 +210,11 @@ fn a_difference_by_a_few_images_is_none() {
             tolerance::difference(curve.call(column.call(0)), curve.call(column.call(1)), #{ seed: 1 })
         };
         let few = compared.call(3);
+        let seven = compared.call(7);
         let most = compared.call(20);
         #{
             "three may be chance": few.area_lo <= 0.0 && few.area > 0.4 && few.mi_lo.all(|lo| lo <= 0.0),
+            "seven are not, as 2 of 128 ways to swap make as much": seven.area_lo > 0.0 && seven.mi_lo.all(|lo| lo > 0.0),
             "no more than a bit": few.area_hi <= 1.0 && few.mi_hi.all(|hi| hi <= 1.0),
             "all wrong tells as much as all right": abs(most.area) < 0.001 && (most.area_lo ?? 0.0) <= 0.0 && (most.area_hi ?? 0.0) >= 0.0,
         }"#,

@@ -199,3 +199,17 @@ fn agreement_on_nearly_one_answer_is_marked() {
         }"#,
     );
 }
+
+/// A judge that learned from the images of the classifier under test may share its mistakes.
+#[test]
+fn a_judge_that_learned_the_same_is_told() {
+    truths(&format!(
+        r#"{DRAWN}
+        let same = model::train(g.sample(#{{ n: 400, seed: 1 }}), #{{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 9 }});
+        let said = |judge| {{
+            let tests = generator::tests(g, f, #{{ n: 5, draws: 20000, oracle: judge, seed: 1 }});
+            told.call(tests.cautions, "learned from 100% of the images that")
+        }};
+        #{{ same: said.call(same), other: !said.call(judge) }}"#
+    ));
+}

@@ -14,7 +14,7 @@ const READ: f64 = 0.7;
 /// By how large a share of the images more have to be read.
 const BETTER: f64 = 0.25;
 
-/// What else pixels may be. `N x C x H x W`, from 0 to 1.
+/// What else pixels may be, of images `N x C x H x W` on the CPU, from 0 to 1.
 enum Prepared {
     Inverted,
     Bytes,
@@ -37,10 +37,7 @@ impl Prepared {
             Self::Centred => Some(images.f_mul_scalar(2.0)?.f_sub_scalar(1.0)?),
             Self::ImageNet if channels == 3 => {
                 let of = |numbers: [f64; 3]| -> Result<Tensor> {
-                    Ok(Tensor::f_from_slice(&numbers)?
-                        .f_reshape([1, 3, 1, 1])?
-                        .f_to_device(images.device())?
-                        .f_to_kind(images.kind())?)
+                    Ok(Tensor::f_from_slice(&numbers)?.f_reshape([1, 3, 1, 1])?.f_to_kind(images.kind())?)
                 };
                 Some(images.f_sub(&of([0.485, 0.456, 0.406])?)?.f_div(&of([0.229, 0.224, 0.225])?)?)
             }

@@ -24,10 +24,7 @@ pub(super) const ALL: [Column; 17] = [
     column("level", |row, _| row.level.map_or(Value::Unit, Value::Float)),
     column("step", |row, _| row.step.map_or(Value::Unit, |step| Value::Int(step.into()))),
     column("snr", |row, _| known(row.snr)),
-    column("magnitude", |row, _| match row.magnitude {
-        size if size.is_nan() => Value::Unit,
-        size => Value::Float(size.into()),
-    }),
+    column("magnitude", |row, _| known(row.magnitude)),
     column("loss", |row, _| Value::Float(row.loss.into())),
     column("margin", |row, _| Value::Float(row.margin.into())),
     column("softmax_margin", |row, _| known(row.softmax_margin)),

@@ -12,11 +12,9 @@ impl Transcript {
         let first = self.first_of_images();
         let read: Vec<(i64, i64)> =
             first.iter().map(|row| (i64::from(self.rows[*row].label), i64::from(self.rows[*row].before))).collect();
-        // What is known without it is kept whatever happens here.
-        match plan.model.reads_better_otherwise(cx, plan.data, &read) {
-            Ok(Some(caution)) => Ok(self.with_word(cx, caution)),
-            Err(error) if error.is_interrupted() => Err(error),
-            _ => Ok(self),
-        }
+        Ok(match plan.model.reads_better_otherwise(cx, plan.data, &read)? {
+            Some(caution) => self.with_word(cx, caution),
+            None => self,
+        })
     }
 }

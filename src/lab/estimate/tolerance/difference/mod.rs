@@ -181,13 +181,19 @@ pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling
     };
     // No two models differ by more than all that labels say.
     let most = (first.labels.max(1) as f64).log2();
-    let settled = |found: Interval, pairs: &[(&NumberedRows, &NumberedRows)], height: &dyn Fn(&[f64]) -> f64| {
-        if found.lo.is_nan() {
-            return found;
-        }
-        let by_chance = Swapped::of(pairs).is_some_and(|swapped| swapped.p(height) > resampling.delta);
+    let settled = |found: Interval,
+                   pairs: &[(&NumberedRows, &NumberedRows)],
+                   height: &dyn Fn(&[f64]) -> f64|
+     -> Result<Interval> {
+        let by_chance = match Swapped::of(pairs).filter(|_| found.lo > 0.0 || found.hi < 0.0) {
+            Some(swapped) => swapped.p(cx, height)? > resampling.delta,
+            None => false,
+        };
         let (lo, hi) = if by_chance { (found.lo.min(0.0), found.hi.max(0.0)) } else { (found.lo, found.hi) };
-        Interval { lo: lo.max(-most).min(found.value), hi: hi.min(most).max(found.value), ..found }
+        Ok(match lo.is_nan() {
+            true => found,
+            false => Interval { lo: lo.max(-most).min(found.value), hi: hi.min(most).max(found.value), ..found },
+        })
     };
     let gaps = |measure: usize| -> Vec<f64> {
         values_second[measure].iter().zip(&values_first[measure]).map(|(b, a)| b - a).collect()
@@ -237,11 +243,11 @@ pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling
             .map(|(found, moved)| if found.lo.is_nan() { found } else { no_narrower(found, moved) })
             .zip(&both)
             .map(|(found, pair)| settled(found, &[*pair], &|gaps| gaps[0]))
-            .collect(),
+            .collect::<Result<_>>()?,
         accuracy,
         area: match known_area.lo.is_nan() {
             true => known_area,
-            false => settled(no_narrower(known_area, &mean_moved), &both, &|gaps| mean_height(&at, gaps)),
+            false => settled(no_narrower(known_area, &mean_moved), &both, &|gaps| mean_height(&at, gaps))?,
         },
         accuracy_area: at_least(area(1), mean_gaps),
         unit: first.unit,

@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{NumberedRows, information};
+use crate::core::{Cx, Result};
 
 /// Of so many images every choice is tried; of more the bootstrap's intervals are wide enough.
 const MOST: usize = 12;
+/// Ways that are tried between two looks at the stop flag.
+const TOGETHER: usize = 64;
 /// Sums in another order may differ by so much.
 const ROUNDING: f64 = 1e-9;
 
@@ -57,13 +60,20 @@ impl Swapped {
     }
 
     /// The share of all ways to swap that make a difference of heights of I(T; Y) at least as large as that of the models as they are.
-    pub fn p(&self, height: &dyn Fn(&[f64]) -> f64) -> f64 {
+    pub fn p(&self, cx: &Cx, height: &dyn Fn(&[f64]) -> f64) -> Result<f64> {
         let gap = |swapped: usize| {
             let gaps: Vec<f64> = self.points.iter().map(|point| point.gap(swapped)).collect();
             height(&gaps).abs()
         };
         let (own, ways) = (gap(0), 1usize << self.images);
-        (0..ways).filter(|way| gap(*way) >= own - ROUNDING).count() as f64 / ways as f64
+        let mut as_large = 0;
+        for way in 0..ways {
+            if way.is_multiple_of(TOGETHER) {
+                cx.check()?;
+            }
+            as_large += usize::from(gap(way) >= own - ROUNDING);
+        }
+        Ok(as_large as f64 / ways as f64)
     }
 }
 
