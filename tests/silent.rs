@@ -11,6 +11,8 @@ use viva::script::Session;
 
 #[path = "silent/aims.rs"]
 mod aims;
+#[path = "silent/clusters.rs"]
+mod clusters;
 #[path = "silent/doubts.rs"]
 mod doubts;
 #[path = "silent/figures.rs"]

@@ -98,6 +98,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &data::choose::SPLIT,
     &data::choose::SELECT,
     &data::choose::ONLY,
+    &data::clustered::CLUSTERED,
     &data::relabel::RELABEL,
     &data::join::JOIN,
     &data::nearest::NEAREST,

@@ -95,6 +95,11 @@ pub static TYPES: &[Type] = &[
                 "an array of maps",
                 "3-D objects that could not be read, or are there twice: `name` and `why` of each; of pictures empty, since one that can't be read is refused and other files are passed over",
             ),
+            field(
+                "clusters",
+                "an array of ints, or ()",
+                "of each image the number of its cluster, counted from 0; `()` where each stands alone",
+            ),
         ],
         elements: "a map: `image` (a tensor C x H x W), `label` and `class`, and `attributes` where they are known by name; a negative \
                    index counts from the end",

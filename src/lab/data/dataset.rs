@@ -1,7 +1,7 @@
 //! A data set: labelled images that stay on disk or as bytes until they are used.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hasher};
 use std::panic::AssertUnwindSafe;
@@ -122,6 +122,8 @@ pub struct Dataset {
     /// Whether labels are what searches go by, and not what is to be seen.
     arbitrary_labels: bool,
     misread_by: MisreadBy,
+    /// Of every row a number that images which say much the same have in common, where that was said.
+    clusters: Option<Arc<[u64]>>,
     /// Ends the sentence "classes are numbered", where that was decided by their names.
     numbered: Option<Arc<str>>,
     /// Changes of `space::` that are known not to keep label and density of these images, and why.
@@ -179,6 +181,7 @@ impl Dataset {
             any_range: false,
             arbitrary_labels: false,
             misread_by: MisreadBy::Nobody,
+            clusters: None,
             numbered: None,
             cautions: vec![],
             relabelling: vec![],
@@ -227,7 +230,20 @@ impl Dataset {
         );
         let (rows, labels) = (bytes_of(&self.rows), bytes_of(&self.labels));
         self.digest = Digest::of_parts(&[&self.of_source.0, &rows, &labels, kind.as_bytes()]);
+        if let Some(clusters) = &self.clusters {
+            let clusters: Vec<u8> = clusters.iter().flat_map(|number| number.to_le_bytes()).collect();
+            self.digest = Digest::of_parts(&[&self.digest.0, b"clusters", &clusters]);
+        }
         self
+    }
+
+    /// The same images in these clusters.
+    pub(super) fn of_clusters(self, clusters: Option<Vec<u64>>) -> Self {
+        Self { clusters: clusters.map(Arc::from), ..self }.identified()
+    }
+
+    pub(super) fn clusters_said(&self) -> Option<&[u64]> {
+        self.clusters.as_deref()
     }
 
     /// The same images in another choice and order; `rows` index into this data set.
@@ -239,6 +255,7 @@ impl Dataset {
         let mut set = self.clone();
         set.rows = rows.iter().map(|&r| self.rows[r]).collect();
         set.labels = rows.iter().map(|&r| self.labels[r]).collect();
+        set.clusters = self.clusters.as_ref().map(|clusters| rows.iter().map(|&r| clusters[r]).collect());
         Ok(set.identified())
     }
 
@@ -331,7 +348,7 @@ impl Dataset {
 
     /// What is to be said beside every result of these images.
     pub fn noticed(&self) -> Cautions {
-        let views = [self.views_of_few(), self.overlapping()];
+        let views = [self.in_clusters(), self.overlapping()];
         let noticed = [self.incomplete(), self.copied()].into_iter().chain(views).chain([
             self.lying(),
             self.see_through(),
@@ -482,19 +499,6 @@ impl Dataset {
             format!(
                 "{count} of the {} pictures of {} have a colour profile that is not sRGB, and their numbers are read as if they had none: people see other \
                  colours",
-                self.len(),
-                self.name
-            )
-        })
-    }
-
-    fn views_of_few(&self) -> Option<String> {
-        let of = |&index: &u32| self.source.object_of(index as usize);
-        let objects = self.rows.iter().map(of).collect::<Option<BTreeSet<usize>>>()?.len();
-        (objects < self.len()).then(|| {
-            format!(
-                "the {} images of {} are views of {objects} objects: intervals take all for independent of each other, and are too narrow where objects \
-                 differ",
                 self.len(),
                 self.name
             )

@@ -184,6 +184,7 @@ impl Dataset {
         let set = set.of_arbitrary_labels(self.has_arbitrary_labels() || other.has_arbitrary_labels());
         let same = self.misread_by() == other.misread_by();
         let set = set.made_for(if same { self.misread_by() } else { MisreadBy::Nobody });
+        let set = set.of_clusters(self.cluster_numbers_with(other));
         Ok(if any_range { set.of_any_range() } else { set })
     }
 }

@@ -6,6 +6,7 @@ mod attributes;
 mod choose;
 mod cifar;
 mod cifar_pickle;
+mod clusters;
 mod columns;
 mod contents;
 mod dataset;

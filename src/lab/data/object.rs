@@ -26,10 +26,12 @@ impl Object for Dataset {
     fn summary(&self) -> String {
         let [c, h, w] = self.shape();
         let counted = |count: usize, what: &str| if count == 0 { String::new() } else { format!(", {count} {what}") };
+        let clusters = self.clusters().and_then(|clusters| clusters.into_iter().max());
         format!(
-            "data {}: {} images {c} x {h} x {w}, {} classes{}{}{}, edge {}{}{}{}",
+            "data {}: {} images{} {c} x {h} x {w}, {} classes{}{}{}, edge {}{}{}{}",
             self.name,
             self.len(),
+            clusters.map_or(String::new(), |last| format!(" in {} clusters,", last + 1)),
             self.classes().len(),
             self.absent(),
             self.numbering().map_or(String::new(), |how| format!(" numbered {how}")),
@@ -76,7 +78,7 @@ impl Object for Dataset {
     }
 
     fn fields(&self) -> &'static [&'static str] {
-        &["name", "classes", "shape", "labels", "numbered", "hash", "edge", "skipped"]
+        &["name", "classes", "shape", "labels", "numbered", "hash", "edge", "skipped", "clusters"]
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
@@ -88,6 +90,10 @@ impl Object for Dataset {
             "numbered" => self.numbering().map_or(Value::Unit, |how| Value::Str(how.into())),
             "hash" => Value::Str(self.digest.short()),
             "edge" => Value::Str(self.edge().name()),
+            "clusters" => match self.clusters() {
+                Some(clusters) => Value::ints(clusters.into_iter().map(i64::from)),
+                None => Value::Unit,
+            },
             "skipped" => {
                 let map = |one: &Skipped| {
                     let pairs = [("name", &one.name), ("why", &one.why)];
@@ -113,6 +119,9 @@ impl Object for Dataset {
         if !self.skipped().is_empty() {
             let each = self.skipped().iter().map(|one| serde_json::json!({ "name": one.name, "why": one.why }));
             json["skipped"] = each.collect();
+        }
+        if let Some(last) = self.clusters().and_then(|clusters| clusters.into_iter().max()) {
+            json["clusters"] = (last + 1).into();
         }
         let unturned = self.unturned();
         if unturned > 0 {

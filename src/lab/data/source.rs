@@ -60,11 +60,6 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// Which of several objects image `index` is a view of, where that is known: views of one say much the same.
-    fn object_of(&self, _index: usize) -> Option<usize> {
-        None
-    }
-
     /// The object from a file that image `index` shows, where it shows one.
     fn object_from_file(&self, _index: usize) -> Option<Arc<Mesh>> {
         None

@@ -63,10 +63,6 @@ impl Source for Views {
         self.likenesses.get(index).copied()
     }
 
-    fn object_of(&self, index: usize) -> Option<usize> {
-        self.of.get(index).copied()
-    }
-
     fn object_from_file(&self, index: usize) -> Option<Arc<Mesh>> {
         self.objects.are_from_files().then(|| self.objects.object(self.of[index]).ok()).flatten()
     }

@@ -101,6 +101,7 @@ pub fn n_model_test(cx: &Cx, reports: Vec<Rc<RiskReport>>, protocol: Protocol) -
         best: &best,
         range: (density.lo, density.hi),
         planned: None,
+        clusters: first.clusters.as_ref(),
     };
     let tests = TestOutcomes::of(cx, &seen, protocol, cautions)?;
     let tests = if reports.len() > 1 { tests.of_models() } else { tests };

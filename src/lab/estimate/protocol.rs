@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::clusters::Clusters;
 use super::independence::{
     Betting, IntervalTest, Pairwise, bets, betting_test, interval_test, order, order_seed, pairwise_test,
 };
@@ -80,10 +81,25 @@ pub struct SeenImages<'a> {
     pub range: (f64, f64),
     /// How many there were to be, where they stand in the order of the bets and end as soon as these reject.
     pub planned: Option<usize>,
+    /// Of images that are not independent, which lie in one cluster: tests see their means.
+    pub clusters: Option<&'a Clusters>,
 }
 
 impl TestOutcomes {
     pub fn of(cx: &Cx, seen: &SeenImages, protocol: Protocol, cautions: Cautions) -> Result<Self> {
+        if let Some(clusters) = seen.clusters {
+            let mut cautions = cautions;
+            cautions.add(format!(
+                "the {} images lie in {} clusters, each of which tests see once, by its mean: of as many images as there are clusters they speak",
+                seen.t.len(),
+                clusters.count()
+            ));
+            let [losses, weighted, t, best] =
+                [seen.losses, seen.weighted, seen.t, seen.best].map(|numbers| clusters.means(numbers));
+            let means =
+                SeenImages { losses: &losses, weighted: &weighted, t: &t, best: &best, clusters: None, ..*seen };
+            return Self::of(cx, &means, protocol, cautions);
+        }
         let Protocol { delta, sides, .. } = protocol;
         let (lo, hi) = seen.range;
         let pairwise = pairwise_test(seen.t, hi - lo, delta)?;

@@ -9,6 +9,7 @@ use rand::seq::index::sample;
 use serde_json::json;
 
 use super::backing::Backing;
+use super::clusters::{Clusters, without_clusters};
 use super::independence::most_telling;
 use super::methods::Described;
 use super::plan::Pilot;
@@ -39,9 +40,17 @@ impl Risk {
         Self { mean, variance }
     }
 
-    /// Half the width of the interval that holds with probability 1 - delta.
-    pub fn bound(&self, m: usize, delta: f64) -> f64 {
-        bernstein(m, self.variance, delta, 1.0)
+    /// The same, whose interval is of clusters.
+    fn in_clusters(values: &[f64], clusters: Option<&Clusters>) -> Self {
+        match clusters {
+            Some(clusters) => Self::of(clusters.linearised(values).into_iter()),
+            None => Self::of(values.iter().copied()),
+        }
+    }
+
+    /// Half the width of the interval of `m` numbers from 0 to `range` that holds with probability 1 - delta.
+    fn bound(&self, m: usize, range: f64, delta: f64) -> f64 {
+        bernstein(m, self.variance, delta, range)
     }
 }
 
@@ -63,6 +72,8 @@ pub struct RiskReport {
     /// L(x_i), and what T_i would be had the image spoken most for overfitting.
     pub(super) losses: Vec<f64>,
     pub(super) best: Vec<f64>,
+    /// Of images that are not independent, which lie in one cluster.
+    pub(super) clusters: Option<Clusters>,
     /// Points scored in all.
     pub scored: u64,
     pub transcript: Rc<Transcript>,
@@ -116,6 +127,10 @@ fn report_of(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol, planned: O
         Contrast::Outcome => most_telling(&t, density.hi),
         Contrast::Errors | Contrast::Doubts => weighted.clone(),
     };
+    let clusters = Clusters::among(&of.data, transcript.rows.iter().map(|row| row.id));
+    if clusters.is_some() && planned.is_some() {
+        return Err(Error::internal("bets on images that lie in clusters were stopped"));
+    }
     let seen = SeenImages {
         losses: &losses,
         weighted: &weighted,
@@ -123,9 +138,10 @@ fn report_of(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol, planned: O
         best: &best,
         range: (density.lo, density.hi),
         planned,
+        clusters: clusters.as_ref(),
     };
     let tests = TestOutcomes::of(cx, &seen, protocol, cautions(&transcript, &density))?;
-    let (plain, weighted) = (Risk::of(losses.iter().copied()), Risk::of(weighted.iter().copied()));
+    let [plain, weighted] = [&losses, &weighted].map(|values| Risk::in_clusters(values, clusters.as_ref()));
     Ok(RiskReport {
         adversarial_error: match compared {
             Contrast::Outcome => Some(wrong_after),
@@ -140,6 +156,7 @@ fn report_of(cx: &Cx, transcript: Rc<Transcript>, protocol: Protocol, planned: O
         t,
         losses,
         best,
+        clusters,
         scored: transcript.rows.iter().map(|row| u64::from(row.queries)).sum(),
         transcript,
         together: vec![],
@@ -157,7 +174,7 @@ fn one_of(together: usize) -> String {
 fn cautions(transcript: &Transcript, density: &Density) -> Cautions {
     let of = &transcript.of;
     let mut cautions: Cautions = density.cautions.iter().map(String::as_str).collect();
-    cautions.extend(&of.cautions);
+    cautions.extend(&without_clusters(&of.cautions, &of.data));
     if of.stopped.is_none() && transcript.len() < of.data.len() {
         cautions.add(format!(
             "{} of {} rows, which holds only if they were chosen without a look at the outcomes",
@@ -231,6 +248,19 @@ impl RiskReport {
         }
     }
 
+    /// T, the mean of the T_i of all images.
+    fn difference(&self) -> f64 {
+        match self.clusters {
+            Some(_) => self.t.iter().sum::<f64>() / self.t.len() as f64,
+            None => self.tests.pairwise.difference,
+        }
+    }
+
+    /// Numbers of images, or of their clusters the means, as tests see them.
+    fn as_tested(&self, numbers: Vec<f64>) -> Vec<f64> {
+        self.clusters.as_ref().map_or(numbers.clone(), |clusters| clusters.means(&numbers))
+    }
+
     fn described(&self) -> Described<'_> {
         Described {
             transcript: &self.transcript,
@@ -246,6 +276,7 @@ impl RiskReport {
     /// These images as what a larger sample is planned by.
     pub fn pilot(&self) -> Pilot {
         let (losses, weighted): (Vec<f64>, Vec<f64>) = self.pairs().into_iter().unzip();
+        let [losses, weighted] = [losses, weighted].map(|numbers| self.as_tested(numbers));
         let of = &self.transcript.of;
         let what = format!("the pilot's T_i ({} over {}, model {}, {})", of.search, of.space, of.model.0, of.data.name);
         Pilot::seen(&losses, &weighted, (self.density.lo, self.density.hi), what, self.tests.cautions.clone())
@@ -256,10 +287,15 @@ impl RiskReport {
     /// value, the betting test's on the images in the order drawn; `p` is that of the test that counts. The risks are means over
     /// repeats with 97.5% two-sided Bernstein intervals of that size.
     pub fn curve(&self, cx: &Cx, sizes: usize, repeats: usize, seed: u64) -> Result<Vec<BTreeMap<String, Value>>> {
-        let (m, range, tests) = (self.t.len(), self.density.hi - self.density.lo, &self.tests);
+        let (range, tests) = (self.density.hi - self.density.lo, &self.tests);
         let bets = Bets { planned: None, ..tests.betting.bets };
-        let pairs = self.pairs();
-        let adversarial = self.adversarial_losses();
+        let (plain, weighted): (Vec<f64>, Vec<f64>) = self.pairs().into_iter().unzip();
+        let [plain, weighted, all_t] = [plain, weighted, self.t.clone()].map(|numbers| self.as_tested(numbers));
+        let adversarial = self.adversarial_losses().map(|numbers| self.as_tested(numbers));
+        let m = all_t.len();
+        let of = |chosen: &[usize], numbers: &[f64]| {
+            Risk::of(chosen.iter().map(|&i| numbers[i]).collect::<Vec<_>>().into_iter())
+        };
         let mut counts: Vec<usize> = (1..=sizes).map(|k| (m * k).div_ceil(sizes)).collect();
         counts.dedup();
         let task = cx.progress("curve", Some(counts.len() as u64));
@@ -271,13 +307,12 @@ impl RiskReport {
             for repeat in 0..repeats {
                 cx.check()?;
                 let chosen = sample(&mut random(seed ^ CURVE, ((k as u64) << 32) | repeat as u64), m, n).into_vec();
-                let plain = Risk::of(chosen.iter().map(|&i| pairs[i].0));
-                let weighted = Risk::of(chosen.iter().map(|&i| pairs[i].1));
-                let (difference, variance) = mean_variance(chosen.iter().map(|&i| self.t[i]));
+                let (plain, weighted) = (of(&chosen, &plain), of(&chosen, &weighted));
+                let (difference, variance) = mean_variance(chosen.iter().map(|&i| all_t[i]));
                 let betting = if n == m {
                     tests.betting.p
                 } else {
-                    let t: Vec<f64> = chosen.iter().map(|&i| self.t[i]).collect();
+                    let t: Vec<f64> = chosen.iter().map(|&i| all_t[i]).collect();
                     bets.p(&t, &bets.play(&t), || cx.check())?
                 };
                 let pairwise = pairwise_p(n, variance, difference, range);
@@ -290,9 +325,10 @@ impl RiskReport {
                 for (spread, p) in spread.iter_mut().zip(p) {
                     *spread = (spread.0.min(p), spread.1.max(p));
                 }
-                let bounds = [plain.bound(n, INTERVAL_DELTA), weighted.bound(n, INTERVAL_DELTA)];
-                let found = adversarial.as_ref().map(|all| Risk::of(chosen.iter().map(|&i| all[i])));
-                let [found, found_bound] = found.map_or([0.0; 2], |found| [found.mean, found.bound(n, INTERVAL_DELTA)]);
+                let bound = |risk: Risk| risk.bound(n, 1.0, INTERVAL_DELTA);
+                let bounds = [bound(plain), bound(weighted)];
+                let found = adversarial.as_ref().map(|all| of(&chosen, all));
+                let [found, found_bound] = found.map_or([0.0; 2], |found| [found.mean, bound(found)]);
                 let risks = [plain.mean, bounds[0], weighted.mean, bounds[1], found, found_bound];
                 for (sum, x) in sums.iter_mut().zip(p.into_iter().chain(risks)) {
                     *sum += x / repeats as f64;
@@ -377,10 +413,10 @@ impl LongTable for RiskReport {
 
     fn part(&self, part: Range<usize>) -> Table {
         let rows = &self.transcript.rows[part.clone()];
-        let mut places = vec![0; rows.len()];
-        for (place, i) in self.tests.order.iter().enumerate().filter(|(_, i)| part.contains(i)) {
-            places[*i - part.start] = place as i64;
-        }
+        let mut place_of = vec![0; self.tests.order.len()];
+        self.tests.order.iter().enumerate().for_each(|(place, i)| place_of[*i] = place as i64);
+        let tested = |i: usize| self.clusters.as_ref().map_or(i, |clusters| clusters.of()[i] as usize);
+        let places: Vec<i64> = part.clone().map(|i| place_of[tested(i)]).collect();
         let compared = self.density.compared;
         let loss = |row: &Row| match (compared, compared.losses(row)) {
             (Contrast::Doubts, Some((doubt, _))) => Value::Float(doubt),
@@ -416,8 +452,9 @@ impl Object for RiskReport {
             Contrast::Doubts => format!("error {}, doubt {plain}, around the images {weighted}", number(self.error)),
         };
         format!(
-            "risk report: {} images, {risks}{}; {}{}",
+            "risk report: {} images{}, {risks}{}; {}{}",
             self.t.len(),
+            self.clusters.as_ref().map_or(String::new(), Clusters::ending),
             self.guarded().map_or(String::new(), |guarded| format!(", {}", guarded.short())),
             self.tests.summary(),
             self.backing.ending()
@@ -428,10 +465,14 @@ impl Object for RiskReport {
         let short = |x: f64| significant(x, 4);
         let (of, tests, m) = (&self.transcript.of, &self.tests, self.t.len());
         let interval = |risk: &Risk| {
-            let bound = risk.bound(m, INTERVAL_DELTA);
+            let bound = match &self.clusters {
+                Some(clusters) => risk.bound(clusters.count(), clusters.stretch(), INTERVAL_DELTA),
+                None => risk.bound(m, 1.0, INTERVAL_DELTA),
+            };
             format!("{}  97.5% interval ± {}", short(risk.mean), short(bound))
         };
         let mut rows = vec![("images", "m", m.to_string())];
+        rows.extend(self.clusters.as_ref().map(|clusters| ("clusters", "", clusters.count().to_string())));
         rows.extend(match self.density.compared {
             Contrast::Outcome => {
                 vec![("error", "R_S", interval(&self.plain)), ("weighted error", "R_g", interval(&self.weighted))]
@@ -449,7 +490,7 @@ impl Object for RiskReport {
             rows.extend(self.adversarial_error.map(|error| ("adversarial error", "R_S'", short(error))));
         }
         rows.extend([
-            ("difference", "T = R_g - R_S", short(tests.pairwise.difference)),
+            ("difference", "T = R_g - R_S", short(self.difference())),
             ("deviation of T_i", "sigma", short(tests.pairwise.sigma)),
             ("range of T_i", "U", format!("[{}, {}]", short(self.density.lo), short(self.density.hi))),
         ]);
@@ -502,7 +543,7 @@ impl Object for RiskReport {
             "doubt" if self.names()[0] != name => Value::Unit,
             "doubt" => Value::Float(self.plain.mean),
             "adversarial_error" => self.adversarial_error.map_or(Value::Unit, Value::Float),
-            "difference" => Value::Float(self.tests.pairwise.difference),
+            "difference" => Value::Float(self.difference()),
             "sigma" => Value::Float(self.tests.pairwise.sigma),
             "lo" => Value::Float(self.density.lo),
             "hi" => Value::Float(self.density.hi),

@@ -1,6 +1,7 @@
 //! `data::` and the methods of data sets.
 
 pub mod choose;
+pub mod clustered;
 pub mod copies;
 pub mod csv;
 pub mod from;

@@ -189,6 +189,13 @@ fn stopping_early(
         .hint("run the script in one process, or without stop_early"));
     }
     let images = plan.data.len();
+    if plan.data.clusters().is_some() {
+        return Err(Error::data(format!(
+            "risk::estimate: `stop_early` bets on one image after the other, and those of {} lie in clusters, which are bet on whole",
+            plan.data.name
+        ))
+        .hint("leave stop_early out"));
+    }
     let (compared, range) = compared_and_range(plan)?;
     let mut test = EarlyTest::new(compared, bets(range, protocol.delta, protocol.sides)?, images);
     let seed = order_seed(cx);

@@ -3,6 +3,7 @@
 
 mod difference;
 mod interval;
+mod numbered;
 mod population;
 pub(super) mod stuck;
 mod summary;
@@ -15,6 +16,7 @@ pub use summary::Summary;
 
 use std::collections::BTreeMap;
 
+use super::clusters::{Clusters, without_clusters};
 use super::population::{Population, left_out};
 use super::subject::{Subject, named, subject};
 use crate::core::{
@@ -22,7 +24,8 @@ use crate::core::{
 };
 use crate::maths::information::Estimator;
 use crate::search::{Row, Transcript};
-use interval::{MeasuredPoint, ResampledRows};
+use interval::MeasuredPoint;
+use numbered::ResampledRows;
 
 /// How a curve is estimated.
 #[derive(Debug, Clone, Copy)]
@@ -94,6 +97,8 @@ pub struct Curve {
     /// H(Y) in bits: no curve is higher.
     pub bound: f64,
     pub images: usize,
+    /// Of images that are not independent, which lie in one cluster.
+    clusters: Option<Clusters>,
     /// How many labels there may be.
     pub labels: usize,
     /// Numbers of the classes that rows and columns of the counts stand for.
@@ -140,7 +145,8 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
     let samples: Vec<ResampledRows> = groups.iter().map(|group| ResampledRows::of(group, &ids, &classes)).collect();
     // Labels are of the data's classes, whether all of them occur or not.
     let known = transcript.of.data.classes().len();
-    let found = interval::measures(cx, &samples, ids.len(), (classes.len(), known), settings)?;
+    let clusters = Clusters::among(&transcript.of.data, ids.iter().copied());
+    let found = interval::measures(cx, &samples, (ids.len(), clusters.as_ref()), (classes.len(), known), settings)?;
     let several = samples.iter().any(|sample| sample.rows.len() > ids.len());
     let points: Vec<CurvePoint> = groups
         .iter()
@@ -148,23 +154,23 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
         .zip(&found)
         .map(|((group, sample), found)| point(group, sample, found, classes.len()))
         .collect();
-    let mut cautions = transcript.of.cautions.clone();
+    let mut cautions = without_clusters(&transcript.of.cautions, &transcript.of.data);
     left_out(transcript).into_iter().for_each(|caution| cautions.add(caution));
-    if let Some(caution) = interval::too_few(&found, ids.len()) {
+    let independent = clusters.as_ref().map_or(ids.len(), Clusters::count);
+    let counted = format!("{independent} {}", if clusters.is_some() { "clusters of images" } else { "images" });
+    if let Some(caution) = interval::too_few(&found, &counted) {
         cautions.add(caution);
     }
-    if let Some(caution) = interval::uneven(&found, ids.len()) {
+    if let Some(caution) = interval::uneven(&found, &counted) {
         cautions.add(caution);
     }
-    if let Some(caution) = interval::few_differ(&found, ids.len()) {
+    if let Some(caution) = interval::few_differ(&found, &counted) {
         cautions.add(caution);
     }
     const FEW: usize = 10;
-    if ids.len() < FEW {
-        cautions.add(format!(
-            "{} images say next to nothing of I(T; Y), nor of its intervals: take {FEW} at the least",
-            ids.len()
-        ));
+    if independent < FEW {
+        cautions
+            .add(format!("{counted} say next to nothing of I(T; Y), nor of its intervals: take {FEW} at the least"));
     }
     stuck::caution(&points, axis).into_iter().for_each(|caution| cautions.add(caution));
     let bound = found.iter().map(|found| found.labels).fold(0.0, f64::max);
@@ -185,6 +191,7 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
         bound,
         labels: known,
         images: ids.len(),
+        clusters,
         classes,
         settings,
         estimator: settings.estimator.name(several),
@@ -331,7 +338,7 @@ impl Curve {
         let first = &self.points[0];
         let last = &self.points[places - 1];
         format!(
-            "tolerance of {} to {}: {} bits to {} of {} over {places} {}s, accuracy {} to {}, {} images",
+            "tolerance of {} to {}: {} bits to {} of {} over {places} {}s, accuracy {} to {}, {} images{}",
             self.of[0],
             self.of[2],
             number(first.information.value),
@@ -340,7 +347,8 @@ impl Curve {
             self.axis.name(),
             number(first.accuracy.value),
             number(last.accuracy.value),
-            self.images
+            self.images,
+            self.clusters.as_ref().map_or(String::new(), Clusters::ending)
         )
     }
 }

@@ -130,6 +130,7 @@ mod tests {
             additive: true,
             bound: 3.0,
             images: 1,
+            clusters: None,
             classes: vec![],
             settings: Settings { estimator: Estimator::Plugin, replicates: 0, delta: 0.05, seed: 0 },
             estimator: "plug-in",

@@ -5,15 +5,15 @@ mod swapped;
 
 use std::collections::BTreeSet;
 
-use rand::Rng;
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::interval::{Interval, ResampledRows};
+use super::interval::{Interval, spread};
+use super::numbered::NumberedRows;
 use super::{Curve, CurveAxis};
 use crate::core::{Cautions, Cx, Digest, Error, Object, Result, in_parallel, random};
+use crate::estimate::clusters::{Clusters, resampled};
 use crate::maths::information::Answers;
-use crate::maths::quartiles::quantile;
 use crate::maths::shares::paired_difference;
 use swapped::Swapped;
 
@@ -39,6 +39,8 @@ pub struct Difference {
     pub accuracy_area: Interval,
     pub unit: &'static str,
     pub images: usize,
+    /// How many clusters these lie in, where they are not independent.
+    pub clusters: Option<usize>,
     pub cautions: Cautions,
     axis: CurveAxis,
     resampling: Resampling,
@@ -47,62 +49,6 @@ pub struct Difference {
     model_hashes: [Digest; 2],
     data: (String, Digest),
     digest: Digest,
-}
-
-/// The rows of one point with their cells numbered, so that counts take no more room than cells that are seen.
-struct NumberedRows<'a> {
-    rows: &'a ResampledRows,
-    cells: Vec<u32>,
-    /// The label and the answer of each cell.
-    of_cell: Vec<(u32, u32)>,
-    classes: usize,
-}
-
-impl<'a> NumberedRows<'a> {
-    fn of(rows: &'a ResampledRows, classes: usize) -> Self {
-        let mut of_cell: Vec<(u32, u32)> = rows.rows.iter().map(|&(_, label, answer)| (label, answer)).collect();
-        of_cell.sort_unstable();
-        of_cell.dedup();
-        let place =
-            |&(_, label, answer): &(u32, u32, u32)| of_cell.binary_search(&(label, answer)).unwrap_or_default() as u32;
-        Self { cells: rows.rows.iter().map(place).collect(), rows, of_cell, classes }
-    }
-
-    /// I(T; Y) of the shares in bits, and the accuracy, where image i counts `weights[i]` times.
-    fn measured(&self, weights: &[u32]) -> [f64; 2] {
-        let mut counts = vec![0u64; self.of_cell.len()];
-        for (&(image, ..), &cell) in self.rows.rows.iter().zip(&self.cells) {
-            counts[cell as usize] += u64::from(weights[image as usize]);
-        }
-        let right = |(&(label, answer), count): (&(u32, u32), &u64)| if label == answer { *count } else { 0 };
-        let right: u64 = self.of_cell.iter().zip(&counts).map(right).sum();
-        [information(&self.of_cell, self.classes, &counts), right as f64 / counts.iter().sum::<u64>() as f64]
-    }
-
-    /// The share of each image's rows that are right, if it has some.
-    fn right(&self, images: usize) -> Vec<Option<f64>> {
-        let mut of = vec![[0u32; 2]; images];
-        for &(image, label, answer) in &self.rows.rows {
-            let [right, all] = &mut of[image as usize];
-            (*right, *all) = (*right + u32::from(label == answer), *all + 1);
-        }
-        of.iter().map(|[right, all]| (*all > 0).then(|| f64::from(*right) / f64::from(*all))).collect()
-    }
-}
-
-/// I(T; Y) of so many rows in each cell of a label and an answer, in bits.
-fn information(of_cell: &[(u32, u32)], classes: usize, counts: &[u64]) -> f64 {
-    let (mut labels, mut answers) = (vec![0u64; classes], vec![0u64; classes]);
-    for (&(label, answer), &count) in of_cell.iter().zip(counts) {
-        labels[label as usize] += count;
-        answers[answer as usize] += count;
-    }
-    let total = counts.iter().sum::<u64>() as f64;
-    let surprise = |counts: &[u64]| -> f64 {
-        let seen = counts.iter().filter(|count| **count > 0).map(|count| *count as f64 / total);
-        seen.map(|p| -p * p.log2()).sum()
-    };
-    surprise(&labels) + surprise(&answers) - surprise(counts)
 }
 
 /// The mean height of straight lines between points, of one point its own.
@@ -166,14 +112,17 @@ pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling
         let classes = curve.classes.len();
         pairs.iter().map(|pair| NumberedRows::of(&curve.samples[pair[which]], classes)).collect::<Vec<_>>()
     });
-    let drawn = replicates(cx, (&a, &b), first.images, resampling)?;
+    let clusters = first.clusters.as_ref();
+    let drawn = replicates(cx, (&a, &b), (first.images, clusters), resampling)?;
     let interval = |value: f64, measure: usize, height: &dyn Fn(&[f64]) -> f64| {
         spread(value, drawn.iter().map(|replicate| height(&replicate[measure])).collect(), resampling.delta)
     };
     // By point, how far leaving each image out moves the difference of I(T; Y).
     let moved = moved_by_images((&a, &b), first, second);
     let no_narrower = |found: Interval, moved: &[f64]| {
-        let reach = jackknife_reach(moved, resampling.delta);
+        // Leaving all of a cluster out moves it by about as much as leaving out each.
+        let moved = clusters.map_or(moved.to_vec(), |clusters| clusters.sums(moved));
+        let reach = jackknife_reach(&moved, resampling.delta);
         if reach.is_nan() {
             return Interval { value: found.value, ..Interval::NOWHERE };
         }
@@ -185,7 +134,7 @@ pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling
                    pairs: &[(&NumberedRows, &NumberedRows)],
                    height: &dyn Fn(&[f64]) -> f64|
      -> Result<Interval> {
-        let by_chance = match Swapped::of(pairs).filter(|_| found.lo > 0.0 || found.hi < 0.0) {
+        let by_chance = match Swapped::of(pairs, clusters).filter(|_| found.lo > 0.0 || found.hi < 0.0) {
             Some(swapped) => swapped.p(cx, height)? > resampling.delta,
             None => false,
         };
@@ -211,29 +160,33 @@ pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling
             pairs.map(|(a, b)| Some(b? - a?)).collect()
         })
         .collect();
-    let at_least = |found: Interval, gaps: Vec<f64>| {
+    let at_least = |found: Interval, gaps: &[Option<f64>]| {
         if drawn.is_empty() || found.value.is_nan() {
             return found;
         }
-        let (lo, hi) = paired_difference(&gaps, resampling.delta);
+        let (images, known): (Vec<usize>, Vec<f64>) =
+            gaps.iter().enumerate().filter_map(|(image, gap)| Some((image, (*gap)?))).unzip();
+        let known = clusters.map_or(known.clone(), |clusters| clusters.only(images.into_iter()).linearised(&known));
+        let (lo, hi) = paired_difference(&known, resampling.delta);
         let (lo, hi) = (found.lo.min(lo).min(found.value), found.hi.max(hi).max(found.value));
         Interval { lo: lo.max(-1.0), hi: hi.min(1.0), ..found }
     };
-    let known = |gaps: &Vec<Option<f64>>| gaps.iter().flatten().copied().collect();
-    let accuracy = each(1).into_iter().zip(&of_images).map(|(found, gaps)| at_least(found, known(gaps))).collect();
+    let accuracy = each(1).into_iter().zip(&of_images).map(|(found, gaps)| at_least(found, gaps)).collect();
     let area =
         |measure: usize| interval(mean_height(&at, &gaps(measure)), measure, &|replicate| mean_height(&at, replicate));
     let mean_gap = |image: usize| -> Option<f64> {
         let heights: Vec<f64> = of_images.iter().map(|gaps| gaps[image]).collect::<Option<_>>()?;
         Some(mean_height(&at, &heights))
     };
-    let mean_gaps = (0..first.images).filter_map(mean_gap).collect();
+    let mean_gaps: Vec<Option<f64>> = (0..first.images).map(mean_gap).collect();
     let mean_moved: Vec<f64> = (0..first.images)
         .map(|image| mean_height(&at, &moved.iter().map(|of_point| of_point[image]).collect::<Vec<_>>()))
         .collect();
     let mut cautions = cautions(first, second, &pairs);
     let rows: Vec<&NumberedRows> = a.iter().chain(&b).collect();
-    few_beside_cells(&rows, first.images).into_iter().for_each(|caution| cautions.add(caution));
+    few_beside_cells(&rows, clusters.map_or(first.images, Clusters::count))
+        .into_iter()
+        .for_each(|caution| cautions.add(caution));
     let known_area = area(0);
     let both: Vec<(&NumberedRows, &NumberedRows)> = a.iter().zip(&b).collect();
     Ok(Difference {
@@ -249,9 +202,10 @@ pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling
             true => known_area,
             false => settled(no_narrower(known_area, &mean_moved), &both, &|gaps| mean_height(&at, gaps))?,
         },
-        accuracy_area: at_least(area(1), mean_gaps),
+        accuracy_area: at_least(area(1), &mean_gaps),
         unit: first.unit,
         images: first.images,
+        clusters: clusters.map(Clusters::count),
         cautions,
         axis: first.axis,
         resampling,
@@ -319,7 +273,7 @@ fn jackknife_reach(moved: &[f64], delta: f64) -> f64 {
 fn replicates(
     cx: &Cx,
     (first, second): (&[NumberedRows], &[NumberedRows]),
-    images: usize,
+    (images, clusters): (usize, Option<&Clusters>),
     resampling: Resampling,
 ) -> Result<Vec<[Vec<f64>; 2]>> {
     // A few at a time, so that it can be stopped.
@@ -330,9 +284,7 @@ fn replicates(
         cx.check()?;
         let to = (from + TOGETHER).min(resampling.replicates);
         let one = |replicate: usize| -> [Vec<f64>; 2] {
-            let mut rng = random(resampling.seed, replicate as u64);
-            let mut weights = vec![0u32; images];
-            (0..images).for_each(|_| weights[rng.gen_range(0..images)] += 1);
+            let weights = resampled(images, clusters, &mut random(resampling.seed, replicate as u64));
             let gaps: Vec<[f64; 2]> = first
                 .iter()
                 .zip(second)
@@ -347,23 +299,6 @@ fn replicates(
         task.advance((to - from) as u64);
     }
     Ok(drawn)
-}
-
-/// As far on either side as replicates are from their mean: what samples of a sample add to I(T; Y) shifts all of them, and the values
-/// are corrected for it already.
-fn spread(value: f64, mut replicates: Vec<f64>, delta: f64) -> Interval {
-    if value.is_nan() || replicates.is_empty() {
-        return Interval { value, ..Interval::NOWHERE };
-    }
-    let mean = replicates.iter().sum::<f64>() / replicates.len() as f64;
-    replicates.sort_by(f64::total_cmp);
-    // Sums of entropies in another order differ by rounding.
-    const ROUNDING: f64 = 1e-9;
-    if replicates[replicates.len() - 1] - replicates[0] <= ROUNDING {
-        return Interval { value, ..Interval::NOWHERE };
-    }
-    let end = |q: f64| value - (quantile(&replicates, q) - mean);
-    Interval { value, lo: end(1.0 - delta / 2.0), hi: end(delta / 2.0) }
 }
 
 /// Those of both curves, by model, and what makes a difference doubtful.
@@ -396,6 +331,9 @@ fn cautions(first: &Curve, second: &Curve, pairs: &[[usize; 2]]) -> Cautions {
 
 #[cfg(test)]
 mod tests {
+    use rand::Rng;
+
+    use super::super::numbered::ResampledRows;
     use super::super::{CurvePoint, Population, Settings};
     use super::*;
     use crate::maths::information::{Estimator, Level};
@@ -433,6 +371,7 @@ mod tests {
             estimator: "",
             cautions: Cautions::default(),
             population: Population::none(),
+            clusters: None,
             of: crate::estimate::subject::Subject::of_nothing(),
             closures: false,
             samples: vec![ResampledRows::of_answers(rows.to_vec())],

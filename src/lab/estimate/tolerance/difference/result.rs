@@ -82,10 +82,11 @@ impl Difference {
             at.map_or(String::new(), |at| if self.axis == CurveAxis::Step { at.to_string() } else { number(*at) })
         });
         format!(
-            "{} less {} on {} images, in the mean from {} to {}: I(T; Y) {}, accuracy {}",
+            "{} less {} on {} images{}, in the mean from {} to {}: I(T; Y) {}, accuracy {}",
             self.names[1],
             self.names[0],
             self.images,
+            self.clusters.map_or(String::new(), |clusters| format!(" in {clusters} clusters")),
             ends[0],
             ends[1],
             told(self.area, " bits"),

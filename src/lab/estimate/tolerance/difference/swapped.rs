@@ -1,9 +1,11 @@
-//! Whether two models that answer alike but for a few images may be equally tolerant: an exact test that swaps their answers, image by image.
+//! Whether two models that answer alike but for a few images may be equally tolerant: an exact test that swaps their answers, image by image, or cluster by
+//! cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{NumberedRows, information};
+use super::super::numbered::{NumberedRows, information};
 use crate::core::{Cx, Result};
+use crate::estimate::clusters::Clusters;
 
 /// Of so many images every choice is tried; of more the bootstrap's intervals are wide enough.
 const MOST: usize = 12;
@@ -32,8 +34,8 @@ struct SwappedPoint {
 
 impl Swapped {
     /// `None` where they answer all images alike, or too many otherwise.
-    pub fn of(pairs: &[(&NumberedRows, &NumberedRows)]) -> Option<Self> {
-        let answers: Vec<_> = pairs.iter().map(|(a, b)| [by_image(a), by_image(b)]).collect();
+    pub fn of(pairs: &[(&NumberedRows, &NumberedRows)], clusters: Option<&Clusters>) -> Option<Self> {
+        let answers: Vec<_> = pairs.iter().map(|(a, b)| [by_image(a, clusters), by_image(b, clusters)]).collect();
         let images: BTreeSet<u32> = answers
             .iter()
             .flat_map(|[a, b]| a.keys().chain(b.keys()).filter(|image| a.get(image) != b.get(image)))
@@ -91,10 +93,13 @@ impl SwappedPoint {
     }
 }
 
-/// What is answered to each image, in order.
-fn by_image(rows: &NumberedRows) -> CellsByImage {
+/// What is answered to each image, or to all of a cluster, in order.
+fn by_image(rows: &NumberedRows, clusters: Option<&Clusters>) -> CellsByImage {
     let mut of = CellsByImage::new();
-    rows.rows.rows.iter().for_each(|&(image, label, answer)| of.entry(image).or_default().push((label, answer)));
+    for &(image, label, answer) in &rows.rows.rows {
+        let key = clusters.map_or(image, |clusters| clusters.of()[image as usize]);
+        of.entry(key).or_default().push((label, answer));
+    }
     of.values_mut().for_each(|cells| cells.sort_unstable());
     of
 }

@@ -1,0 +1,106 @@
+//! Images that say much the same as others: numbers are known as well as of so many clusters, or what takes all for independent says so.
+
+use super::inputs::{Outcome, truths_in};
+use super::{refused, truths};
+
+/// Copies are the plainest clusters, of which tests and intervals must know no more than of their originals.
+#[test]
+fn clusters_of_copies_say_no_more_than_their_originals() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, seed: 2 });
+        let trained = |seed| model::train(data::glyphs(#{ n: 300, size: 16, seed: 3 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 3, seed: seed });
+        let f = trained.call(1);
+        let g = trained.call(2);
+        let many = ds.join(ds).join(ds.join(ds));
+        let clustered = many.clustered(|row| row.index % 60);
+        let told = |result, words| result.cautions.some(|said| said.contains(words));
+        let near = |a, b| (a - b).abs() <= 1e-9 * a.abs();
+        let all_near = |a, b| near.call(a.pairwise.p, b.pairwise.p) && near.call(a.interval.p, b.interval.p) && near.call(a.difference, b.difference);
+        let seen = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 40, lr: 0.01, seed: 1 });
+        let alone = risk::estimate(seen, ds, #{ radius: 2, seed: 1 });
+        let copied = risk::estimate(seen, many, #{ radius: 2, seed: 1 });
+        let counted = risk::estimate(seen, clustered, #{ radius: 2, seed: 1 });
+        let measured = |f, ds| tolerance::measure(f, ds, #{ space: space::noise(), levels: [1e-9], seed: 2 });
+        let widths = |of| [of.accuracy_hi[1] - of.accuracy_lo[1], of.mi_hi[1] - of.mi_lo[1], of.margin_hi[1] - of.margin_lo[1]];
+        let gap = |ds| { let gap = tolerance::difference(measured.call(f, ds), measured.call(g, ds), #{ seed: 1 }); [gap.accuracy_hi[1] - gap.accuracy_lo[1], gap] };
+        let as_wide = |a, b| a < 1.35 * b && b < 1.35 * a;
+        let one = widths.call(measured.call(f, ds));
+        let four = widths.call(measured.call(f, many));
+        let curve = measured.call(f, clustered);
+        let as_one = widths.call(curve);
+        let gap_of_one = gap.call(ds);
+        let gap_of_clusters = gap.call(clustered);
+        let calibrated = calibration::measure(examine(f, clustered, #{ space: space::noise(0.0), search: search::random(#{ questions: 1 }), measures: ["confidence"], seed: 1 }));
+        #{
+            tests: all_near.call(alone, counted) && copied.pairwise.p < 0.5 * counted.pairwise.p,
+            said: told.call(counted, "the 240 images lie in 60 clusters, each of which tests see once") && !told.call(counted, "take all for independent of each other, and are too narrow"),
+            long: `${counted}`.contains("240 images in 60 clusters") && counted.t.len() == 240 && risk::curve(counted, #{ sizes: 2 })[1].m == 60,
+            intervals: as_wide.call(as_one[0], one[0]) && as_wide.call(as_one[1], one[1]) && as_wide.call(as_one[2], one[2]),
+            copies: !as_wide.call(four[0], one[0]) && !as_wide.call(four[2], one[2]),
+            named: `${curve}`.contains("240 images in 60 clusters"),
+            gaps: as_wide.call(gap_of_clusters[0], gap_of_one[0]) && !as_wide.call(gap.call(many)[0], gap_of_one[0]) && `${gap_of_clusters[1]}`.contains("in 60 clusters"),
+            others: told.call(calibrated, "lie in 60 clusters: intervals and tests take all for independent"),
+        }"#,
+    );
+}
+
+#[test]
+fn clusters_stay_with_their_images() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 12, size: 16, seed: 1 });
+        let films = ds.clustered(|row| if row.index < 4 { "film 0" } else if row.index < 8 { "film 1" } else { () });
+        let told = |ds, words| { let f = model::from(|x| tensor::zeros([x.len(), 10])); examine(f, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 1 }), seed: 1 }).cautions.some(|said| said.contains(words)) };
+        let more = data::glyphs(#{ n: 12, size: 16, seed: 2 });
+        let both = films.join(more.clustered(|row| if row.index == 0 { "film 1" } else { () }));
+        #{
+            numbered: films.clusters == [0, 0, 0, 0, 1, 1, 1, 1, 2, 3, 4, 5],
+            parts: films.select([9, 5, 0, 4]).clusters == [0, 1, 2, 1] && films.skip(8).clusters == (),
+            changed: films.grey().clusters == films.clusters && films.relabel(|row| 1).clusters == films.clusters,
+            joined: both.clusters[12] == 1 && both.clusters[13] == 6 && both.len() == 24,
+            beside: films.join(more).clusters.len() == 24,
+            printed: `${films}`.contains("12 images in 6 clusters") && films.hash != ds.hash,
+            told: told.call(films, "the 12 images of glyphs lie in 6 clusters"),
+            alone: !told.call(films.skip(8), "clusters"),
+            torn: told.call(films.shuffle(#{ seed: 1 }).split(0.5)[0], "have images in this part and in the other one of a split"),
+            whole: !told.call(films.split(8.0 / 12)[0], "of a split"),
+            views: data::views(data::objects(#{ n: 3, size: 16 }), #{ n: 2, seed: 1 }).clusters == [0, 0, 1, 1, 2, 2],
+        }"#,
+    );
+}
+
+#[test]
+fn what_is_no_cluster_is_refused() {
+    let begin = "let ds = data::glyphs(#{ n: 4, size: 16, seed: 1 }); ";
+    for (script, words) in [
+        ("ds.clustered([1, 2])", "2 keys for the 4 images"),
+        ("ds.clustered([1, 2, 3, 0.5])", "a cluster is known by a string or an int, got float 0.5 for image 3"),
+        ("ds.clustered(|row| row)", "for image 0"),
+        ("ds.clustered(3)", "must be an array or a closure"),
+        (
+            "let f = model::from(|x| tensor::zeros([x.len(), 10])); risk::estimate(f, ds.clustered([1, 1, 2, 3]), #{ stop_early: true })",
+            "lie in clusters, which are bet on whole",
+        ),
+    ] {
+        refused(&format!("{begin}{script}"), words);
+    }
+}
+
+/// Names of files are what most know their clusters by.
+#[test]
+fn clusters_are_known_by_names_of_files() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    for (place, name) in ["a/p1-1.png", "a/p1-2.png", "a/p2-1.png", "b/p3-1.png"].iter().enumerate() {
+        let path = folder.path().join("cells").join(name);
+        std::fs::create_dir_all(path.parent().ok_or("no folder")?)?;
+        image::RgbImage::from_pixel(9, 9, image::Rgb([90 + 40 * place as u8, 7, 9])).save(path)?;
+    }
+    truths_in(
+        folder.path(),
+        r#"
+        let cells = data::load("cells").clustered(|row| row.attributes.file.split("-")[0]);
+        #{ patients: cells.clusters == [0, 0, 1, 2] }"#,
+    );
+    Ok(())
+}
