@@ -115,7 +115,8 @@ impl Generator {
         }
         let one = |site: &Site| match self.measured(site) {
             false => {
-                let deviation = self.truncation().map_or(1.0, |truncation| truncation * WITHIN_TWO);
+                let of_prior = self.network().prior().deviation();
+                let deviation = self.truncation().map_or(of_prior, |truncation| truncation * WITHIN_TWO);
                 Ok(Tensor::f_full([self.latent()], deviation, (self.kind(), self.device()))?)
             }
             true => KNOWN

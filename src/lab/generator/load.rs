@@ -10,10 +10,11 @@ use super::discriminator::SplitPlan;
 use super::sequential::Plan;
 use super::zoo::{self, Asked};
 use super::{
-    DISCRIMINATOR, Discriminator, Generator, Judge, KEPT_BY, Network, Sequential, Split, StagedProgram,
+    DISCRIMINATOR, Discriminator, Generator, Judge, KEPT_BY, Network, Prior, Sequential, Split, StagedProgram,
     TAUGHT_TO_BE_MISREAD, UNLEARNED, digest,
 };
 use crate::core::{Cx, Digest, Error, Result};
+use crate::data::MisreadBy;
 use crate::model::weights::{self, Contents, Weights};
 use crate::model::{Loaded, check_names, rename};
 
@@ -47,6 +48,12 @@ impl Options {
         match (self.asked.image, shape) {
             (Some(asked), has) if asked != has => return refused("shape", format!("{asked:?}"), format!("{has:?}")),
             _ => {}
+        }
+        if self.asked.prior.is_some() && !generator.network().is_program() {
+            return Err(Error::argument(
+                "`prior` is of TorchScript programs: of this generator it is known how latent vectors are distributed",
+            )
+            .hint("leave it out"));
         }
         if self.asked.psi.is_some() && generator.psi().is_none() {
             return Err(Error::argument("`psi` is StyleGAN's alone").hint("leave it out"));
@@ -173,7 +180,12 @@ fn saved(cx: &Cx, weights: Weights, name: &str, about: &serde_json::Value, asked
         None => vec![],
         Some(said) => serde_json::from_value(said.clone()).map_err(|_| damaged())?,
     };
-    let misread = about.get(TAUGHT_TO_BE_MISREAD).and_then(|said| said.as_bool()).unwrap_or(!kept_by.is_empty());
+    let misread = match about.get(TAUGHT_TO_BE_MISREAD) {
+        Some(serde_json::Value::String(hash)) => MisreadBy::Model(Digest::of_hex(hash).ok_or_else(damaged)?),
+        Some(serde_json::Value::Bool(false)) => MisreadBy::Nobody,
+        None if kept_by.is_empty() => MisreadBy::Nobody,
+        _ => MisreadBy::Somebody,
+    };
     let generator = Generator::of_tensors(name, network, device)?.with_keepers(kept_by).with_misreading(misread);
     let unlearned: Vec<i64> = match about.get(UNLEARNED) {
         None => vec![],
@@ -198,7 +210,18 @@ fn program(cx: &Cx, path: &Path, name: &str, options: &Options) -> Result<Genera
     cx.check_may_hold(path)?;
     let mut module = CModule::load_on_device(path, cx.device())?;
     module.f_set_eval()?;
-    let network: Rc<dyn Network> = Rc::new(StagedProgram::new(module, latent, options.asked.classes)?);
-    let identity = Digest::of_parts(&[&Digest::of_file(path)?.0, &digest(&*network)?.0]);
-    Generator::new(name, network, cx.device(), identity)?.noticed()
+    let prior = options.asked.prior.unwrap_or(Prior::Normal);
+    let network: Rc<dyn Network> = Rc::new(StagedProgram::new(module, latent, options.asked.classes, prior)?);
+    let mut identity = Digest::of_parts(&[&Digest::of_file(path)?.0, &digest(&*network)?.0]);
+    if prior == Prior::Uniform {
+        identity = Digest::of_parts(&[&identity.0, b"uniform"]);
+    }
+    let mut generator = Generator::new(name, network, cx.device(), identity)?.noticed()?;
+    if options.asked.prior.is_none() {
+        generator.cautions.add(format!(
+            "latent vectors of {name} are drawn from the standard normal law, as nothing says otherwise: of one that learned from others, what it draws is \
+             not what it learned to (`prior` of generator::load says which)"
+        ));
+    }
+    Ok(generator)
 }

@@ -24,8 +24,9 @@ use tch::{Device, Kind};
 
 use crate::core::{
     Cautions, Cx, Digest, Error, Object, Result, Table, Tensor, Value, attempt, copied, normal_within_two_deviations,
-    on_device, room, with_stream,
+    number, numbers_of, on_device, room, with_stream,
 };
+use crate::data::MisreadBy;
 use crate::model::weights::{self, Weights};
 use crate::model::{Mode, Model};
 
@@ -85,6 +86,15 @@ pub trait Network {
         None
     }
 
+    fn prior(&self) -> Prior {
+        Prior::Normal
+    }
+
+    /// Whether it is a program, of which nothing is known but what it draws.
+    fn is_program(&self) -> bool {
+        false
+    }
+
     /// Whether latent vectors have a distribution to draw them from; else they are those of images.
     fn has_prior(&self) -> bool {
         true
@@ -108,6 +118,24 @@ pub trait Network {
     /// The same network on tensors of its own on a device, which can be trained.
     fn copy(&self, _device: Device) -> Result<Rc<dyn Network>> {
         Err(untrainable())
+    }
+}
+
+/// How the numbers of latent vectors are distributed, each by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prior {
+    /// With mean 0 and deviation 1.
+    Normal,
+    /// From -1 to 1.
+    Uniform,
+}
+
+impl Prior {
+    pub fn deviation(self) -> f64 {
+        match self {
+            Self::Normal => 1.0,
+            Self::Uniform => (1.0f64 / 3.0).sqrt(),
+        }
     }
 }
 
@@ -148,7 +176,8 @@ pub struct Generator {
     classifier: Option<Model>,
     /// Hashes of the classifiers that it was taught to be read by.
     kept_by: Vec<String>,
-    taught_to_be_misread: bool,
+    /// Whom it was finetuned against.
+    misread_by: MisreadBy,
     /// Labels that it was never shown an image of.
     unlearned: Vec<i64>,
     /// The images that it draws again, where latent vectors are theirs.
@@ -184,7 +213,7 @@ impl Generator {
             history: History::default(),
             classifier: None,
             kept_by: vec![],
-            taught_to_be_misread: false,
+            misread_by: MisreadBy::Nobody,
             unlearned: vec![],
             encoded: None,
             cautions: Cautions::default(),
@@ -196,23 +225,34 @@ impl Generator {
     pub fn noticed(mut self) -> Result<Self> {
         /// Of a pixel: rounding that depends on the size of a batch stays below.
         const ROUNDED: f64 = 1e-3;
-        const IMAGES: i64 = 4;
-        let latents = self.latents(0, 0, IMAGES as usize)?;
-        let labels = Tensor::f_zeros([IMAGES], (tch::Kind::Int64, self.device))?;
-        let labels = self.classes().map(|_| labels);
-        let draw = |count: i64| -> Result<Tensor> {
-            let part = |all: &Tensor| all.f_narrow(0, IMAGES - count, count);
-            let labels = labels.as_ref().map(part).transpose()?;
-            tch::no_grad(|| self.images(&part(&latents.f_to_kind(self.kind())?)?, labels.as_ref()))
+        /// At least, and at most where they are small, so that as many labels as may be are among them.
+        const IMAGES: [i64; 2] = [4, 16];
+        const SMALL: i64 = 1 << 16;
+        let [_, h, w] = self.image_shape()?;
+        let most = if h * w > SMALL { IMAGES[0] } else { IMAGES[1] };
+        let n = self.classes().unwrap_or(1).clamp(IMAGES[0], most);
+        let latents = self.latents(0, 0, n as usize)?.f_to_kind(self.kind())?;
+        let labels = match self.classes() {
+            Some(classes) => Some(Tensor::f_arange(n, (tch::Kind::Int64, self.device))?.f_remainder(classes)?),
+            None => None,
+        };
+        let draw = |places: &Tensor| -> Result<Tensor> {
+            let of = |all: &Tensor| all.f_index_select(0, places);
+            let labels = labels.as_ref().map(of).transpose()?;
+            tch::no_grad(|| self.images(&of(&latents)?, labels.as_ref()))
         };
         let apart = |a: &Tensor, b: &Tensor| -> Result<f64> { Ok(a.f_sub(b)?.f_abs()?.f_max()?.f_double_value(&[])?) };
-        let together = draw(IMAGES)?;
-        if apart(&together, &draw(IMAGES)?)? > ROUNDED {
+        let in_order = Tensor::f_arange(n, (tch::Kind::Int64, self.device))?;
+        let together = draw(&in_order)?;
+        // Draws of its own follow from what is asked of it, in this order: turned round, each image meets others of them, and the same companions.
+        let turned = in_order.f_flip([0])?;
+        if apart(&together, &draw(&in_order)?)? > ROUNDED || apart(&together.f_flip([0])?, &draw(&turned)?)? > ROUNDED {
             self.cautions.add(format!(
-                "{} draws another image of the same latent vector again: tests are of one drawing",
+                "{} draws another image of the same latent vector again: tests are of one drawing, and how large a change is that fails says nothing where \
+                 its own draws change as well",
                 self.name
             ));
-        } else if apart(&together.f_narrow(0, IMAGES - 1, 1)?, &draw(1)?)? > ROUNDED {
+        } else if apart(&together.f_narrow(0, n - 1, 1)?, &draw(&in_order.f_narrow(0, n - 1, 1)?)?)? > ROUNDED {
             self.cautions.add(format!(
                 "what {} draws of a latent vector depends on the others in its batch: drawn alone an image is another one",
                 self.name
@@ -254,8 +294,8 @@ impl Generator {
     }
 
     /// As one that was finetuned against a classifier, or was not.
-    pub fn with_misreading(self, taught_to_be_misread: bool) -> Self {
-        Self { taught_to_be_misread, ..self }
+    pub fn with_misreading(self, misread_by: MisreadBy) -> Self {
+        Self { misread_by, ..self }
     }
 
     /// As one that learned from no image of some labels, which is said of every result of it.
@@ -279,9 +319,9 @@ impl Generator {
         &self.unlearned
     }
 
-    /// Whether it was finetuned against a classifier.
-    pub fn is_taught_to_be_misread(&self) -> bool {
-        self.taught_to_be_misread
+    /// Whom it was finetuned against.
+    pub fn misread_by(&self) -> MisreadBy {
+        self.misread_by
     }
 
     /// Hashes of the classifiers that it was taught to be read by, which are no judges of what it draws.
@@ -306,10 +346,10 @@ impl Generator {
             let moved = Self::new(self.name.clone(), network, device, self.digest)?;
             let moved = moved.with_discriminator(judge.transpose().map_err(fixed)?).with_history(self.history.clone());
             let (kept_by, encoded) = (self.kept_by.clone(), self.encoded.clone());
-            let taught_to_be_misread = self.taught_to_be_misread;
+            let misread_by = self.misread_by;
             let (unlearned, cautions) = (self.unlearned.clone(), self.cautions.clone());
             let moved = moved.with_classifier(classifier);
-            Ok(Self { made_by: self.made_by, kept_by, taught_to_be_misread, unlearned, encoded, cautions, ..moved })
+            Ok(Self { made_by: self.made_by, kept_by, misread_by, unlearned, encoded, cautions, ..moved })
         })
     }
 
@@ -412,7 +452,32 @@ impl Generator {
                 };
                 Ok(Tensor::f_cat(&[half(0, first)?, half(first, count - first)?], 0)?)
             }
+            // Networks of viva's own end in [0, 1].
+            Ok(images) if self.network.is_program() => {
+                self.check_range(&images)?;
+                Ok(images)
+            }
             drawn => drawn,
+        }
+    }
+
+    /// Refuses pixels that a program draws outside [0, 1], where all that sees them takes them for others.
+    fn check_range(&self, images: &Tensor) -> Result<()> {
+        /// Room for the last digits of a float32 computation.
+        const ROUNDING: f64 = 1e-5;
+        let images = images.f_detach()?;
+        let [least, most] = numbers_of(&[images.f_min()?, images.f_max()?])?[..] else {
+            return Err(Error::internal("two numbers make two"));
+        };
+        match least > -ROUNDING && most < 1.0 + ROUNDING {
+            true => Ok(()),
+            false => Err(Error::model(format!(
+                "{} draws pixels from {} to {}, outside [0, 1]",
+                self.name,
+                number(least),
+                number(most)
+            ))
+            .hint("have its last stage end in [0, 1], such as by (tanh(x) + 1) / 2")),
         }
     }
 
@@ -492,9 +557,14 @@ pub fn latents_in_stream(network: &dyn Network, n: usize, device: Device) -> Res
         return Err(no_prior());
     }
     let size = [n as i64, network.latent()];
-    let drawn = match network.truncation() {
-        None => Tensor::f_randn(size, (Kind::Float, Device::Cpu))?,
-        Some(truncation) => normal_within_two_deviations(&size)?.f_mul_scalar(truncation)?.f_to_kind(Kind::Float)?,
+    let drawn = match (network.truncation(), network.prior()) {
+        (None, Prior::Normal) => Tensor::f_randn(size, (Kind::Float, Device::Cpu))?,
+        (None, Prior::Uniform) => {
+            Tensor::f_rand(size, (Kind::Float, Device::Cpu))?.f_mul_scalar(2.0)?.f_sub_scalar(1.0)?
+        }
+        (Some(truncation), _) => {
+            normal_within_two_deviations(&size)?.f_mul_scalar(truncation)?.f_to_kind(Kind::Float)?
+        }
     };
     on_device(&drawn, device)
 }
@@ -522,6 +592,7 @@ pub fn digest(network: &dyn Network) -> Result<Digest> {
 const DISCRIMINATOR: &str = "discriminator";
 /// What a file calls the classifiers that its generator was taught to be read by.
 const KEPT_BY: &str = "kept_by";
+/// Whether it was finetuned, or the hash of the classifier that this was against.
 const TAUGHT_TO_BE_MISREAD: &str = "taught_to_be_misread";
 /// And the labels that it learned from no image of.
 const UNLEARNED: &str = "unlearned";
@@ -632,8 +703,10 @@ impl Object for Generator {
         if !self.kept_by.is_empty() {
             about[KEPT_BY] = serde_json::json!(self.kept_by);
         }
-        if self.taught_to_be_misread {
-            about[TAUGHT_TO_BE_MISREAD] = true.into();
+        match self.misread_by {
+            MisreadBy::Nobody => {}
+            MisreadBy::Somebody => about[TAUGHT_TO_BE_MISREAD] = true.into(),
+            MisreadBy::Model(digest) => about[TAUGHT_TO_BE_MISREAD] = digest.hex().into(),
         }
         if !self.unlearned.is_empty() {
             about[UNLEARNED] = serde_json::json!(self.unlearned);

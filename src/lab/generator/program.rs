@@ -2,7 +2,7 @@
 
 use tch::{CModule, IValue, Kind};
 
-use super::{Condition, Network, NetworkVisitor};
+use super::{Condition, Network, NetworkVisitor, Prior};
 use crate::core::{Error, Result, Tensor, with_stream_of};
 use crate::model::Mode;
 
@@ -13,11 +13,12 @@ pub struct StagedProgram {
     stages: i64,
     latent: i64,
     classes: Option<i64>,
+    prior: Prior,
 }
 
 impl StagedProgram {
     /// `classes`: how many labels it draws, none if it takes no notice of `y`.
-    pub fn new(module: CModule, latent: i64, classes: Option<i64>) -> Result<Self> {
+    pub fn new(module: CModule, latent: i64, classes: Option<i64>, prior: Prior) -> Result<Self> {
         let stages = match module.method_is::<IValue>("num_stages", &[]) {
             Ok(IValue::Int(stages @ 1..=10_000)) => stages,
             Ok(other) => {
@@ -31,7 +32,7 @@ impl StagedProgram {
                     .hint("a TorchScript generator offers num_stages() and stage(i, x, y), both marked with @torch.jit.export"));
             }
         };
-        Ok(Self { module, stages, latent, classes })
+        Ok(Self { module, stages, latent, classes, prior })
     }
 }
 
@@ -42,6 +43,14 @@ impl Network for StagedProgram {
 
     fn classes(&self) -> Option<i64> {
         self.classes
+    }
+
+    fn is_program(&self) -> bool {
+        true
+    }
+
+    fn prior(&self) -> Prior {
+        self.prior
     }
 
     fn stages(&self) -> Vec<String> {

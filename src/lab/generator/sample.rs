@@ -4,7 +4,7 @@ use tch::Device;
 
 use super::Generator;
 use crate::core::{Cx, Error, Late, Object, Result, Tensor, on_device};
-use crate::data::{Dataset, Latents, MisreadBy, drawn};
+use crate::data::{Dataset, Latents, drawn};
 
 impl Generator {
     /// The first `n` images of the latent vectors of a seed, with these labels or, where the generator takes none, label 0.
@@ -51,9 +51,8 @@ impl Generator {
             labels: labels.into(),
             cautions: self.cautions(),
         };
-        let taught = self.is_taught_to_be_misread();
         let set = drawn(images, names, of)?;
-        let mut set = set.made_for(if taught { MisreadBy::Somebody } else { MisreadBy::Nobody });
+        let mut set = set.made_for(self.misread_by());
         set.name = format!("samples of {}", self.name);
         set.record(cx);
         Ok(set)

@@ -100,26 +100,34 @@ impl Model {
     }
 
     fn is_misread_for(&self, set: &Dataset) -> bool {
-        match set.misread_by() {
+        self.is_misread(set.misread_by())
+    }
+
+    fn is_misread(&self, by: MisreadBy) -> bool {
+        match by {
             MisreadBy::Nobody => false,
             MisreadBy::Model(digest) => digest == self.digest(),
             MisreadBy::Somebody => true,
         }
     }
 
-    /// The same of what a generator draws, by how often each answer was given to draws of each label. `taught` says that the generator learned to be
-    /// misread, so that errors say nothing.
+    /// The same of what a generator draws, by how often each answer was given to draws of each label. Where the generator learned to be misread
+    /// errors say nothing of who it learned it of, and of others no more than how they number the classes.
     pub fn doubts_of_draws(
         &self,
         generator: &str,
         classes: usize,
         read: &AnswersToDraws,
-        taught: bool,
+        taught: MisreadBy,
     ) -> Option<String> {
         let read = thinned(read);
         let labels: Vec<i64> = read.iter().map(|(label, _)| *label).collect();
         let shown = Shown::Drawn(generator, classes, &labels);
-        if taught { self.other_number_of_classes(shown) } else { self.doubts_of(shown, &read) }
+        match taught {
+            MisreadBy::Nobody => self.doubts_of(shown, &read),
+            by if self.is_misread(by) => self.other_number_of_classes(shown),
+            _ => self.other_numbering(shown, &read).or_else(|| self.other_number_of_classes(shown)),
+        }
     }
 
     /// The same of answers that need not be to images as they stand.

@@ -48,7 +48,7 @@ impl TaskAnswers {
             .hint("networks are set beside \"label\" and \"keeps_label\""));
         }
         let (mut items, mut kept) = (vec![], vec![]);
-        let (verdicts, ties) = verdicts(judgements);
+        let (verdicts, ties) = verdicts(judgements, self.task.text.kind);
         for (item, verdict) in self.task.items(&judgements.items)?.into_iter().zip(verdicts) {
             if let Some(verdict) = verdict {
                 items.push(item);

@@ -85,7 +85,7 @@ impl PeopleOracle {
             cautions,
         };
         let items = answers.task.items(&judgements.items)?;
-        let said = said(judgements);
+        let said = said(judgements, text.kind);
         let mut add = |originals: bool| -> Result<()> {
             let images = answers.task.images(cx, &items, originals, None)?;
             let all = if originals { &mut oracle.seeds } else { &mut oracle.tests };
@@ -134,14 +134,16 @@ impl Witnesses for PeopleOracle {
 }
 
 /// What was said of each item.
-fn said(judgements: &Judgements) -> Vec<Said> {
+fn said(judgements: &Judgements, kind: QuestionKind) -> Vec<Said> {
+    // A class may be called as what refuses a seed.
+    let of_seeds = kind == QuestionKind::KeepsLabel;
     let of = |item: &ItemVotes| {
         let count = |counts: &dyn Fn(u32) -> bool| {
             item.votes.iter().filter(|(said, _)| counts(*said)).map(|(_, n)| n).sum::<usize>()
         };
         Said {
             keeps: count(&|said| judgements.intended(item.item) == Some(said)),
-            of_accepted: count(&|said| !judgements.words[said as usize].starts_with(REFUSED_SEED)),
+            of_accepted: count(&|said| !(of_seeds && judgements.words[said as usize].starts_with(REFUSED_SEED))),
             all: item.judgements(),
         }
     };
@@ -149,8 +151,8 @@ fn said(judgements: &Judgements) -> Vec<Said> {
 }
 
 /// Of each item that was judged, whether people say that it keeps its label, as PeopleOracle does; and what is to be said of ties.
-pub(super) fn verdicts(judgements: &Judgements) -> (Vec<Option<bool>>, Option<String>) {
-    let said = said(judgements);
+pub(super) fn verdicts(judgements: &Judgements, kind: QuestionKind) -> (Vec<Option<bool>>, Option<String>) {
+    let said = said(judgements, kind);
     let ties = said.iter().filter(|said| said.is_tie()).count();
     (said.iter().map(|said| said.keeps()).collect(), told_of_ties(ties, said.len()))
 }

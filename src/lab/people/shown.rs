@@ -61,6 +61,7 @@ impl ShownImages {
         let target = shown.class_or(tests.target, "any");
         shown.about.insert("target".into(), vec![target; shown.labels.len()]);
         shown.about.insert("answered".into(), shown.names(&tests.predictions));
+        shown.cautions.extend(&tests.cautions());
         shown.of = vec![["tests".into(), tests.summary(), Object::digest(tests).short()]];
         Ok(shown)
     }
@@ -88,7 +89,7 @@ impl ShownImages {
             }
         }
         shown.of = vec![["tests".into(), tests.summary(), Object::digest(tests).short()]];
-        shown.cautions.extend(&tests.transcript.of.cautions);
+        shown.cautions.extend(&tests.cautions());
         Ok(shown)
     }
 

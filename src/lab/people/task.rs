@@ -226,6 +226,19 @@ impl Maker<'_> {
                 "ds.relabel(.., #{ classes: .. }) gives it another name, such as \"background\"",
             );
         }
+        let named_twice = |class: &String| {
+            self.shown.classes.iter().filter(|other| *other == class).count() > 1
+                && (kind == QuestionKind::Label
+                    || (0..self.shown.labels.len()).any(|place| self.shown.intended(place) == *class))
+        };
+        if let (QuestionKind::Label | QuestionKind::KeepsLabel, Some(class)) =
+            (kind, self.shown.classes.iter().find(|class| named_twice(class)))
+        {
+            return wrong(
+                format!("two classes are called {class:?}, and nobody could say which of them a picture shows"),
+                "ds.relabel(.., #{ classes: .. }) gives each a name of its own",
+            );
+        }
         let Some(real) = self.real else { return Ok(()) };
         if real.classes != self.shown.classes {
             return wrong(
@@ -367,8 +380,15 @@ impl Maker<'_> {
                     known.push(item(picture.clone(), Some(picture), self.shown.intended(place), "no_difference"));
                 }
             }
-            (kind, _) => {
-                for _ in 0..POOL {
+            (kind, real) => {
+                for turn in 0..POOL {
+                    // Whoever says that nothing is real is to be found out as well.
+                    if let (QuestionKind::Realism, Some(real), 0) = (kind, real, turn % 2) {
+                        let place = rng.gen_range(0..real.pictures.len());
+                        let picture = self.album.add(&real.pictures[place])?;
+                        known.push(item(picture, None, real.intended(place), "real"));
+                        continue;
+                    }
                     let place = rng.gen_range(0..self.shown.pictures.len());
                     let picture = self.album.add(&noise(&self.shown.pictures[place], rng)?)?;
                     let right = if kind == QuestionKind::Realism { "generated" } else { super::kind::SPOTTED };
@@ -489,6 +509,9 @@ impl PeopleTask {
             cautions.add("no question has an answer that is known: careless workers can't be told from others by it");
         } else if known.len() < plan.gold {
             cautions.add(format!("only {} questions have an answer that is known", known.len()));
+        }
+        if plan.kind == QuestionKind::Realism && plan.gold > 0 && real.is_none() {
+            cautions.add("all questions whose answer is known show what is not real, so that whoever takes nothing for real is never found out: give `real`");
         }
         if plan.overlap < 2 {
             cautions.add("each item is judged once: nothing is known of how far people agree");

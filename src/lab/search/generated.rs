@@ -232,7 +232,7 @@ impl FoundTests {
 /// it was not made for.
 pub(super) fn misread_throughout(generator: &Generator, model: &Model, read: &AnswersToDraws) -> Option<String> {
     let classes = drawn_classes(generator)?;
-    let doubt = model.doubts_of_draws(&generator.name, classes, read, generator.is_taught_to_be_misread());
+    let doubt = model.doubts_of_draws(&generator.name, classes, read, generator.misread_by());
     doubt.map(|doubt| format!("{doubt}; tests may be of that alone"))
 }
 
@@ -325,7 +325,7 @@ impl GeneratedTests {
         Ok(Self { kept: oracle.judge(cx, &self.images, None)?, ..self.clone() })
     }
 
-    fn cautions(&self) -> Cautions {
+    pub fn cautions(&self) -> Cautions {
         let mut cautions = self.cautions.clone();
         self.kept.iter().for_each(|judged| cautions.extend(&judged.cautions));
         let named = |which: &dyn Fn(&LabelDraws) -> bool| {

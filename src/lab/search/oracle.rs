@@ -249,7 +249,7 @@ impl TestsOf<'_> {
         let classes = drawn_classes(generator)?;
         let mut read = AnswersToDraws::new();
         draws.labels.iter().zip(answers).for_each(|of| *read.entry((*of.0, *of.1)).or_default() += 1);
-        let taught = generator.is_taught_to_be_misread();
+        let taught = generator.misread_by();
         if let Some(doubt) = judge.doubts_of_draws(&generator.name, classes, &read, taught) {
             return Some(format!("{doubt}; it is of the oracle, which may call labels lost of that alone"));
         }

@@ -226,9 +226,18 @@ impl PerturbedTests {
         Ok(Self { kept: kept.flatten(), ..self.clone() })
     }
 
-    fn cautions(&self) -> Cautions {
+    pub fn cautions(&self) -> Cautions {
         let mut cautions = self.transcript.of.cautions.clone();
         [&self.doubt, &self.repeated].into_iter().flatten().for_each(|told| cautions.add(told.clone()));
+        // They were chosen as those that are read rightly.
+        let before = self.transcript.rows.iter().filter(|row| row.wrong_before()).count();
+        if before > 0 {
+            cautions.add(format!(
+                "{before} of {} seeds that were read as intended are not when they are drawn again, before any change: the share counts them as seeds that \
+                 no change made fail, and sizes of changes are of the others",
+                self.transcript.len()
+            ));
+        }
         self.kept.iter().for_each(|judged| cautions.extend(&judged.cautions));
         cautions
     }

@@ -21,7 +21,7 @@ use crate::core::{
     Cx, Digest, Error, Graph, LongCall, Object, Result, State, Value, all_finite, attempt, copied, gradients, number,
     on_device, random, with_stream,
 };
-use crate::data::Dataset;
+use crate::data::{Dataset, MisreadBy};
 use crate::generator::{
     Discriminator, Generator, History, Judge, Judgement, Network, NetworkVisitor, Sense, digest, latents_in_stream,
     ordinary,
@@ -58,6 +58,8 @@ pub struct GanSettings {
     pub kept_by: Vec<String>,
     /// Labels that it had learned from no image of before; all, where it begins anew.
     pub unlearned: Option<Vec<i64>>,
+    /// Whom its images are made to be misread by, now and before.
+    pub misread_by: MisreadBy,
 }
 
 /// What is noted: the columns of the history.
@@ -715,7 +717,7 @@ impl GeneratorTraining<'_> {
         let generator = generator.with_discriminator(Some(Discriminator::new(judge)));
         let generator = generator.with_history(history).with_classifier(classifier);
         let generator = generator.with_keepers(self.settings.kept_by.clone());
-        let generator = generator.with_misreading(self.settings.attack.is_some());
+        let generator = generator.with_misreading(self.settings.misread_by);
         let counts = self.set.counts();
         let shown = |label: i64| counts.get(label as usize).is_some_and(|n| *n > 0);
         let before = |label: i64| self.settings.unlearned.as_ref().is_none_or(|of| of.contains(&label));

@@ -2,7 +2,7 @@
 
 use super::oracle;
 use crate::core::{Cx, Error, Object, Result, Value};
-use crate::data::Dataset;
+use crate::data::{Dataset, MisreadBy};
 use crate::generator::Generator;
 use crate::model::Model;
 use crate::primitives::{Args, Example, Fallback, Kind, Param, Primitive, SEED, Words};
@@ -143,6 +143,13 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
             }
         }
     }
+    // A step without the attack makes nothing to be misread.
+    let attacked = MisreadBy::Model(model.digest());
+    let misread_by = match generator.misread_by() {
+        before if args.float("rate") == 0.0 || before == attacked => before,
+        MisreadBy::Nobody => attacked,
+        _ => MisreadBy::Somebody,
+    };
     let settings = GanSettings {
         steps: args.count("steps") as u64,
         critic_steps: args.count("critic_steps") as u64,
@@ -164,6 +171,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         keepers,
         kept_by,
         unlearned: Some(generator.unlearned().to_vec()),
+        misread_by,
     };
     let other_classes = model.classes().filter(|known| *known != classes).map(|known| {
         format!(

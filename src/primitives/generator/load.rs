@@ -2,7 +2,7 @@
 
 use crate::core::{Error, Value};
 use crate::generator::zoo::Asked;
-use crate::generator::{Options, load};
+use crate::generator::{Options, Prior, load};
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
 
 pub static LOAD: Primitive = Primitive {
@@ -33,6 +33,12 @@ pub static LOAD: Primitive = Primitive {
         )
         .or(Fallback::Absent("0.4 of BigGAN-deep; of BigGAN they are normal"))
         .range(0.02, 1.0),
+        Param::new(
+            "prior",
+            Kind::Choice(&["normal", "uniform"]),
+            "of a TorchScript program: what it learned to draw of, standard normal numbers or uniform ones from -1 to 1",
+        )
+        .or(Fallback::Absent("normal, which results say was taken for granted")),
         Param::new(
             "psi",
             Kind::Float,
@@ -74,6 +80,10 @@ pub static LOAD: Primitive = Primitive {
             truncation: args.given("truncation").then(|| args.float("truncation")),
             psi: args.given("psi").then(|| args.float("psi")),
             depths: vec![],
+            prior: args.get("prior").map(|_| match args.str("prior") {
+                "uniform" => Prior::Uniform,
+                _ => Prior::Normal,
+            }),
         };
         let text = |name: &str| args.get(name).map(|_| args.str(name).to_string());
         let discriminator = text("discriminator").map(|file| cx.find(&file)).transpose()?;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tch::Device;
 
 use crate::core::{Callback, Cx, Error, Result, Value, suggestion, with_stream};
-use crate::data::Dataset;
+use crate::data::{Dataset, MisreadBy};
 use crate::generator::zoo::{self, Asked};
 use crate::generator::{Generator, Judge, Network, Plan, Sense, Sequential, Split, SplitPlan, Squash};
 use crate::model::{Fresh, HeNormal, Layer, Supply};
@@ -141,6 +141,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
         keepers: None,
         kept_by: vec![],
         unlearned: None,
+        misread_by: MisreadBy::Nobody,
     };
     let start = fresh(&plans, settings.seed, cx.device(), thesis)?;
     let drawn = Generator::of_tensors("", start.0.clone(), cx.device())?.image_shape()?;

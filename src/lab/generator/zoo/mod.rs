@@ -21,7 +21,7 @@ use tch::Device;
 
 use super::discriminator::SplitPlan;
 use super::sequential::Plan;
-use super::{Judge, Network, Sequential, Split};
+use super::{Judge, Network, Prior, Sequential, Split};
 use crate::core::{Error, Result, suggestion};
 use crate::model::weights::Weights;
 use crate::model::{Loaded, check_names};
@@ -37,6 +37,8 @@ pub struct Asked {
     pub depths: Vec<i64>,
     /// Of the latent vectors' distribution.
     pub truncation: Option<f64>,
+    /// Whether latent vectors are normal, or uniform from -1 to 1, where that was said.
+    pub prior: Option<Prior>,
     /// How far a StyleGAN's styles lie from their mean, as a share of how far they would.
     pub psi: Option<f64>,
 }
