@@ -219,6 +219,44 @@ fn tests_count_only_among_accepted_seeds() {
     assert_eq!(all(found), ["0.5", "0.666667", "15", "5", "first", "5"]);
 }
 
+/// A class may be called as the words begin that refuse a seed.
+#[test]
+fn names_of_classes_refuse_no_seeds() {
+    let mut place = Place::new();
+    let found = place.value(
+        r#"
+        let ds = data::glyphs(#{ n: 12, size: 16, seed: 1 }).relabel(|row| row.label % 2, #{ classes: ["seed_wheat", "b"] });
+        let t = people::task(ds, #{ kind: "label", gold: 0, overlap: 2, instructed: 0, reject: #{ alike: 1, straight: 1 }, seed: 2 });
+        let said = [];
+        for slot in 0..t.workers { for q in t.asked(slot) { said.push(#{ worker: slot, slot: slot, question: q.question, choice: 0, seconds: 2 }); } }
+        let a = people::answers(t, said);
+        let n = a.networks(model::from(|x| tensor::zeros([x.len(), 2]), #{ classes: 2 }));
+        let kept = ds.labels.values().filter(|label| label == 0).len();
+        [n.items, kept > 0 && kept < 12 && n.kept_by_people == kept]"#,
+    );
+    assert_eq!(all(found), ["12", "true"]);
+}
+
+/// Who takes everything for generated is found out as well as who takes nothing for it.
+#[test]
+fn real_pictures_are_among_the_known_ones_where_there_are_some() {
+    let mut place = Place::new();
+    let found = place.value(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
+        let how = #{ kind: "realism", gold: 4, overlap: 2, per_worker: 10, seed: 2 };
+        let alone = people::task(ds.take(20), how);
+        how.real = ds.skip(20);
+        how.folder = "real";
+        let t = people::task(ds.take(20), how);
+        let right = #{};
+        for slot in 0..t.workers { for q in t.asked(slot) { if q.role == "known" { right[q.right[0]] = (right?[q.right[0]] ?? 0) + 1; } } }
+        let blind = |cautions| cautions.some(|said| said.contains("whoever takes nothing for real is never found out"));
+        [right.keys(), right["real"] > 2, blind.call(alone.cautions), blind.call(t.cautions)]"#,
+    );
+    assert_eq!(all(found), ["[generated, real]", "true", "true", "false"]);
+}
+
 /// Items whose judges stayed away are told of beside all that comes of them.
 #[test]
 fn items_with_fewer_judgements_than_planned_are_counted() {
@@ -654,6 +692,10 @@ fn what_cannot_be_asked_is_refused() {
             "an array of 40",
         ),
         ("people::task(ds, #{ kind: \"realism\", reject: #{ gould: 1 } })", "did you mean `gold`"),
+        (
+            "people::task(ds.relabel(|row| row.label % 3, #{ classes: [\"crane\", \"crane\", \"dog\"] }), #{ kind: \"label\", gold: 0 })",
+            "two classes are called \"crane\"",
+        ),
         ("people::task(ds, #{ kind: \"realism\", reject: #{ gold: 2 } })", "`reject.gold` must be from 0 to 1"),
         (
             "people::task(ds, #{ kind: \"pair\", real: data::glyphs(#{ n: 90, size: 20 }) })",

@@ -2,7 +2,8 @@
 
 without_gradients.pt answers under no_grad; dropping.pt drops inputs whatever its mode; batch_normed.pt goes by the mean and the deviation
 of the batch whatever its mode; softmaxed.pt answers probabilities; paired.pt answers a tuple and named.pt a dictionary; staged_apart.pt is a generator whose first stage takes no notice of its
-latent vectors; staged_batched.pt one whose images depend on the batch, staged_leaving.pt one whose activations, changed, lead beyond [0, 1].
+latent vectors; staged_batched.pt one whose images depend on the batch, staged_leaving.pt one whose activations, changed, lead beyond [0, 1],
+staged_noisy.pt one that adds noise of its own to images of label 2, and staged_bright.pt one whose pixels leave [0, 1].
 twice.pt holds the weights of one network and averages of them, beside.pt and shadow.pt the averages under other names or within something else, and
 behind.pt one network behind a prefix, scaled.pt one with a normalisation beside it, and noted.pt one
 with a number; masked.pt has no gradient at half of the pixels. alone.pt takes one image at a time, places.pt turns its answers round from the ninth image of a batch
@@ -90,6 +91,23 @@ class StagedLeaving(StagedApart):
         return 0.5 + 0.49 * x
 
 
+class StagedNoisy(StagedApart):
+    @torch.jit.export
+    def stage(self, i: int, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if i == 0:
+            return x.repeat(1, 64).reshape(-1, 1, 16, 16)
+        noise = 0.3 * torch.randn([x.size(0), 1, 16, 16])
+        return (x + noise * (y >= 2).to(torch.float32).reshape(-1, 1, 1, 1)).sigmoid()
+
+
+class StagedBright(StagedApart):
+    @torch.jit.export
+    def stage(self, i: int, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if i == 0:
+            return x.repeat(1, 64).reshape(-1, 1, 16, 16).tanh()
+        return 0.5 + x
+
+
 weights = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(256, 10)).state_dict()
 torch.save({"state_dict": weights, "state_dict_ema": {name: 0.5 * w for name, w in weights.items()}, "epoch": 3}, "twice.pt")
 
@@ -140,5 +158,7 @@ for name, network in [
     ("staged_apart", StagedApart()),
     ("staged_batched", StagedBatched()),
     ("staged_leaving", StagedLeaving()),
+    ("staged_noisy", StagedNoisy()),
+    ("staged_bright", StagedBright()),
 ]:
     torch.jit.script(network).save(f"{name}.pt")

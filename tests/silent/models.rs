@@ -604,9 +604,41 @@ fn a_gradient_that_lacks_pixels_is_told() {
     ));
 }
 
+/// What a program draws of is not known from it, nor whether it draws noise beside, or images at all.
+#[test]
+fn what_programs_draw_is_told_or_refused() {
+    let load =
+        |name: &str, more: &str| format!("generator::load(\"{}\", #{{ latent: 4, classes: 3{more} }})", golden(name));
+    truths(&format!(
+        r#"let g = {};
+           let uniform = {};
+           let told = |of, words| of.cautions.some(|said| said.contains(words));
+           let f = model::from(|x| x.reshape([x.len(), 256]).matmul(tensor::normal([256, 3], #{{ seed: 1 }})), #{{ classes: 3 }});
+           let all = uniform.sample(#{{ n: 300, label: 0, seed: 1 }}).images();
+           #{{
+               taken: told.call(g, "drawn from the standard normal law, as nothing says otherwise") && told.call(generator::tests(g, f, #{{ labels: [1], n: 2 }}), "as nothing says otherwise"),
+               said: !told.call(uniform, "as nothing says otherwise") && uniform.hash != g.hash,
+               // The sigmoid of what lies between -1 and 1.
+               within: all.max() < 0.7311 && all.min() > 0.2689 && all.max() > 0.72, beyond: g.sample(#{{ n: 300, label: 0, seed: 1 }}).images().max() > 0.75,
+               noisy: told.call({}, "staged_noisy draws another image of the same latent vector again"),
+           }}"#,
+        load("staged_noisy", ""),
+        load("staged_noisy", ", prior: \"uniform\""),
+        load("staged_noisy", ", prior: \"normal\""),
+    ));
+    refused(&load("staged_bright", ""), "staged_bright draws pixels from");
+    refused(&load("staged_apart", ", prior: \"gamma\""), "prior");
+    let own = "let g = generator::train(data::glyphs(#{ n: 40, seed: 1 }), #{ steps: 1, batch: 8, seed: 1 }); g.save(\"g.safetensors\"); ";
+    refused(
+        &format!("{own} generator::load(\"g.safetensors\", #{{ prior: \"normal\" }})"),
+        "`prior` is of TorchScript programs",
+    );
+}
+
 #[test]
 fn what_a_generator_does_to_images_is_told_or_mended() {
-    let generator = |name: &str| format!("generator::load(\"{}\", #{{ latent: 4, classes: 3 }})", golden(name));
+    let generator =
+        |name: &str| format!("generator::load(\"{}\", #{{ latent: 4, classes: 3, prior: \"normal\" }})", golden(name));
     truths(&format!(
         r#"let g = {};
            let f = model::from(|x| x.reshape([x.len(), 256]).matmul(tensor::normal([256, 3], #{{ seed: 1 }})), #{{ classes: 3 }});

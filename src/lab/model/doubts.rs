@@ -431,3 +431,35 @@ fn commonest(labels: &[i64]) -> f64 {
     labels.iter().for_each(|label| *counts.entry(label).or_insert(0usize) += 1);
     counts.into_values().max().unwrap_or(0) as f64 / labels.len().max(1) as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use tch::Device;
+
+    use super::*;
+    use crate::core::{Digest, Object, Result};
+    use crate::model::{Layer, Module};
+
+    /// What was made to be misread by one says nothing against it, but of others how they number the classes.
+    #[test]
+    fn draws_that_one_was_made_to_misread_tell_how_others_number_classes() -> Result<()> {
+        let layers = Layer::sequence([Layer::flatten(), Layer::linear(10)]);
+        let f = Model::of_module("f", Module::fresh(&layers, [1, 16, 16], 0, Device::Cpu)?)?;
+        let counts = |answer: &dyn Fn(i64) -> i64| -> AnswersToDraws {
+            (0..10).map(|label| ((label, answer(label)), 20)).collect()
+        };
+        let (swapped, one) = (counts(&|label| label ^ 1), counts(&|_| 3));
+        let said = |read: &AnswersToDraws, by: MisreadBy| f.doubts_of_draws("g", 10, read, by).unwrap_or_default();
+        let (own, other) = (MisreadBy::Model(f.digest()), MisreadBy::Model(Digest::of(b"another")));
+        for (by, numbered, constant) in [
+            (MisreadBy::Nobody, true, true),
+            (own, false, false),
+            (other, true, false),
+            (MisreadBy::Somebody, false, false),
+        ] {
+            assert_eq!(said(&swapped, by).contains("number"), numbered, "{}", said(&swapped, by));
+            assert_eq!(!said(&one, by).is_empty(), constant, "{}", said(&one, by));
+        }
+        Ok(())
+    }
+}

@@ -3,7 +3,9 @@
 use crate::core::{Error, Value};
 use crate::generator::zoo::Asked;
 use crate::generator::{Options, Prior, load};
-use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
+use crate::primitives::{Example, Fallback, Kind, Param, Primitive, Words};
+
+static PRIORS: Words<Prior, 2> = Words::new([("normal", Prior::Normal), ("uniform", Prior::Uniform)]);
 
 pub static LOAD: Primitive = Primitive {
     path: "generator::load",
@@ -35,7 +37,7 @@ pub static LOAD: Primitive = Primitive {
         .range(0.02, 1.0),
         Param::new(
             "prior",
-            Kind::Choice(&["normal", "uniform"]),
+            PRIORS.kind(),
             "of a TorchScript program: what it learned to draw of, standard normal numbers or uniform ones from -1 to 1",
         )
         .or(Fallback::Absent("normal, which results say was taken for granted")),
@@ -80,10 +82,7 @@ pub static LOAD: Primitive = Primitive {
             truncation: args.given("truncation").then(|| args.float("truncation")),
             psi: args.given("psi").then(|| args.float("psi")),
             depths: vec![],
-            prior: args.get("prior").map(|_| match args.str("prior") {
-                "uniform" => Prior::Uniform,
-                _ => Prior::Normal,
-            }),
+            prior: PRIORS.given(args, "prior"),
         };
         let text = |name: &str| args.get(name).map(|_| args.str(name).to_string());
         let discriminator = text("discriminator").map(|file| cx.find(&file)).transpose()?;
