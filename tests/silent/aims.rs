@@ -125,3 +125,96 @@ fn objectives_of_several_labels_keep_all_images() {
         #{ "two are as wanted throughout": worst.objects == 4 && worst.accuracy[2] == 0.5 && !worst.cautions.some(|c| c.contains("as their label")) }"#,
     );
 }
+
+/// Of equal scores the first counts, under every objective and measure: whole numbers and votes tie throughout.
+#[test]
+fn equal_scores_count_for_every_objective_alike() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 120, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 2, seed: 1 });
+        let votes = model::from(|x| { let s = f.logits(x); (s >= s.max(1).reshape([-1, 1])) * 1.0 }, #{ classes: 10 });
+        let asked = |objective| examine(votes, ds, #{ space: space::noise(0.2), search: search::random(#{ questions: 3 }), objective: objective, measures: ["rank"], seed: 1 });
+        let among = |t, k| { let n = 0; for i in 0..t.len() { if t[i].rank <= k { n += 1; } } n };
+        let kept = |t| { let n = 0; for i in 0..t.len() { if t[i].after == t[i].label { n += 1; } } n };
+        let one = asked.call(objective::misclassify());
+        let first = asked.call(objective::top(1));
+        let three = asked.call(objective::top(3));
+        #{
+            first: kept.call(one) == kept.call(first) && kept.call(one) < 110,
+            three: kept.call(three) == among.call(three, 3) && kept.call(three) < 120,
+        }"#,
+    );
+}
+
+/// Shares lead each other by 1 at most.
+#[test]
+fn leads_that_cannot_be_are_refused() {
+    let begin = "let ds = data::glyphs(#{ n: 30, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 2, seed: 1 });
+        let p = model::from(|x| f.logits(x).softmax(), #{ classes: 10 });
+        let asked = |m, lead| examine(m, ds, #{ space: space::noise(0.2), search: search::random(#{ questions: 1 }), objective: objective::misclassify().confident(lead), seed: 1 });";
+    refused(&format!("{begin} asked.call(p, 2)"), "can't fail: scores of closure are shares of 1");
+    truths(&format!("{begin} #{{ less: asked.call(p, 0.5).len() == 30, scores: asked.call(f, 2).len() == 30 }}"));
+}
+
+/// Logarithms of probabilities are never above 0.
+#[test]
+fn binary_labels_that_never_count_as_there_are_told() {
+    let begin = r#"
+        let ds = data::from(tensor::uniform([40, 1, 4, 4], #{ seed: 4 }), tensor::zeros([40]), #{ arbitrary_labels: true });
+        let scores = |z| { let m = z.reshape([z.len(), 16]); tensor::concat([m.mean(1).reshape([-1, 1]) - 0.6, m.pick(0..8, 1).mean(1).reshape([-1, 1]) - 0.6], 1) * 20 };
+        let space = space::factors([#{ name: "light", min: 0, max: 1 }], |z, s| z * 0.3 + s.light * 0.7);
+        let asked = |m, objective| examine(m, ds, #{ space: space, search: search::random(#{ questions: 20 }), objective: objective, seed: 1 });
+        let told = |t| t.cautions.some(|said| said.contains("no label ever counts as there"));
+        let log = model::from(|z| scores.call(z).sigmoid().ln(), #{ classes: 2 });
+        let two = model::binary([model::from(|z| scores.call(z), #{ classes: 2 }), model::from(|z| scores.call(z) * -1, #{ classes: 2 })]);
+    "#;
+    truths(&format!(
+        "{begin} #{{
+            log: told.call(asked.call(log, objective::labels([0, 1]))) && told.call(asked.call(log, objective::labels([0], #{{ negative: [1] }}))),
+            scores: !told.call(asked.call(model::from(scores, #{{ classes: 2 }}), objective::labels([0, 1]))),
+        }}"
+    ));
+    refused(&format!("{begin} two.smoothed(#{{ sigma: 0.1, draws: 2, seed: 1 }})"), "a score for each label by itself");
+    refused(
+        &format!("{begin} two.averaged(#{{ over: space::noise(0.1), draws: 2, seed: 1 }})"),
+        "a score for each label by itself",
+    );
+}
+
+/// A change that leaves the range of pixels is smaller than any that stays in it.
+#[test]
+fn searches_that_nothing_bounds_say_so() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 10, size: 16, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 2, seed: 1 });
+        let told = |search, space| examine(f, ds, #{ space: space, search: search, seed: 1 }).cautions.some(|said| said.contains("changes may leave the range of pixels"));
+        #{
+            adam: told.call(search::adam(#{ steps: 5 }), space::pixels("l2")), polished: told.call(search::adam(#{ steps: 5, polish: 5 }), space::pixels("linf")),
+            bim: told.call(search::bim(#{ steps: 2, step: 0.1 }), space::pixels("linf")),
+            bounded: !told.call(search::adam(#{ steps: 5 }), space::pixels("l2", #{ bounds: [0, 1] })),
+            noise: !told.call(search::random(#{ questions: 1 }), space::noise(0.1)),
+        }"#,
+    );
+}
+
+/// A closure knows by heart what the models that it asks do.
+#[test]
+fn closures_around_networks_say_what_these_learned_from() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
+        let trained = |seed| model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: seed });
+        let f = trained.call(1);
+        let g = trained.call(2);
+        let both = model::from(|x| f.logits(x) + g.logits(x), #{ classes: 10 });
+        let inner = model::from(|x| both.logits(x) * 2, #{ classes: 10 });
+        let told = |m, set| examine(m, set, #{ space: space::noise(0.1), search: search::random(#{ questions: 1 }), seed: 1 }).cautions.some(|said| said.contains("learned from 60 of the 60 images"));
+        #{
+            both: told.call(both, ds), inner: told.call(inner, ds), fresh: !told.call(both, data::glyphs(#{ n: 60, size: 16, seed: 2 })),
+            own: !told.call(model::from(|x| tensor::zeros([x.len(), 10]), #{ classes: 10 }), ds),
+        }"#,
+    );
+}

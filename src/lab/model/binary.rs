@@ -38,6 +38,10 @@ impl Network for Binary {
         self.0.iter().find_map(Object::device)
     }
 
+    fn of_binary_labels(&self) -> bool {
+        true
+    }
+
     fn on(&self, device: Device) -> Result<Option<Rc<dyn Network>>> {
         Ok(Some(Rc::new(Self(self.0.iter().map(|model| model.to(device)).collect::<Result<_>>()?))))
     }

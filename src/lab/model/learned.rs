@@ -139,20 +139,35 @@ impl Model {
         (told && !self.learned.numbers.is_empty()).then(|| known / asked)
     }
 
+    /// What it learned from with the models that a closure asks: one that was not asked before is asked about an image to see which.
+    fn learned_through(&self, set: &Dataset) -> LearnedImages {
+        if self.network.asked().is_empty()
+            && let Ok(image) = set.images(&[0], crate::core::Object::device(self).unwrap_or(tch::Device::Cpu))
+        {
+            // That it can't answer is said where it is to.
+            let _ = tch::no_grad(|| self.logits(&image));
+        }
+        self.network.asked().iter().fold(self.learned.clone(), |learned, of| learned.and(&of.learned))
+    }
+
     /// What is to be said where the model was trained here on images that it is now asked about.
     pub(super) fn knows_by_heart(&self, set: &Dataset) -> Option<String> {
         /// Fewer change no share by much.
         const SHARE: f64 = 0.01;
-        if self.learned.numbers.is_empty() {
+        let learned = match self.opaque() {
+            true => self.learned_through(set),
+            false => self.learned.clone(),
+        };
+        if learned.numbers.is_empty() {
             return None;
         }
         let likenesses = set.likenesses();
         let images = || likenesses.iter().copied();
-        let (asked, known) = self.learned.among(images().map(short));
-        let by_object = |of: fn(u64) -> u32| self.learned.among(set.likenesses_of_objects().flatten().map(of));
+        let (asked, known) = learned.among(images().map(short));
+        let by_object = |of: fn(u64) -> u32| learned.among(set.likenesses_of_objects().flatten().map(of));
         let own = set.likenesses_of_objects().flatten().next().is_none();
         let shares = match own {
-            true => vec![self.learned.among(images().map(as_object))],
+            true => vec![learned.among(images().map(as_object))],
             false => vec![by_object(as_object), by_object(short)],
         };
         let of_known =
@@ -172,7 +187,7 @@ impl Model {
                  some would be among these",
                 self.name,
                 set.name,
-                self.learned.numbers.len()
+                learned.numbers.len()
             ));
         }
         (known >= SHARE * asked && known > 0.0).then(|| {

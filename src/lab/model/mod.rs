@@ -1,5 +1,6 @@
 //! What is examined: a classifier, whatever it is made of, behind one type.
 
+mod asked;
 mod bfloat16;
 mod binary;
 mod classify;
@@ -54,6 +55,7 @@ use crate::core::{
     on_device, room, with_stream_of,
 };
 use crate::data::{Filter, are_numbers};
+use asked::{Asked, asked, watched};
 
 /// What maps a batch of images to scores.
 pub trait Network {
@@ -98,6 +100,16 @@ pub trait Network {
     /// The model of which it is the mean over draws, whose answers say what its own can't: that they are probabilities, or lie on steps.
     fn stands_for(&self) -> Option<&Model> {
         None
+    }
+
+    /// Whether its scores are each of a label by itself, above 0 where it is there.
+    fn of_binary_labels(&self) -> bool {
+        false
+    }
+
+    /// Models that it was seen to ask for its answers, where only that tells.
+    fn asked(&self) -> Vec<Model> {
+        vec![]
     }
 
     /// How many images it makes of each, all of which are held where gradients are.
@@ -183,11 +195,23 @@ impl Network for TorchScript {
 const ONE_SCORE: &str = "one score per image, as before a sigmoid, is no score per class: have the model answer two, 0 and s, or -s/2 and s/2";
 
 /// A black box: a closure that answers scores.
-pub struct Closure(pub Callback);
+pub struct Closure {
+    answer: Callback,
+    /// Models that it was seen to ask.
+    asked: RefCell<Asked>,
+}
+
+impl Closure {
+    pub fn new(answer: Callback) -> Self {
+        Self { answer, asked: RefCell::default() }
+    }
+}
 
 impl Network for Closure {
     fn forward(&self, images: &Tensor) -> Result<Tensor> {
-        match self.0.call(&[Value::tensor(images.shallow_clone())])? {
+        let (answered, asked) = watched(|| self.answer.call(&[Value::tensor(images.shallow_clone())]));
+        self.asked.borrow_mut().extend(asked);
+        match answered? {
             Value::Tensor(scores) => Ok(scores.shallow_clone()),
             other => Err(Error::model(format!(
                 "a model's closure must answer a tensor N x K of scores, got {}",
@@ -202,6 +226,10 @@ impl Network for Closure {
 
     fn opaque(&self) -> bool {
         true
+    }
+
+    fn asked(&self) -> Vec<Model> {
+        self.asked.borrow().values().cloned().collect()
     }
 }
 
@@ -301,6 +329,18 @@ impl Model {
 
     pub fn class_names(&self) -> Option<&[String]> {
         self.class_names.as_deref()
+    }
+
+    /// Refuses what takes scores for those of one class among all.
+    pub(crate) fn check_of_classes(&self, what: &str) -> Result<()> {
+        match self.network.of_binary_labels() {
+            true => Err(Error::argument(format!(
+                "{what} answers the logarithm of a mean of softmaxes, and {} has a score for each label by itself",
+                self.name
+            ))
+            .hint("give each of its classifiers to it, and put these together with model::binary")),
+            false => Ok(()),
+        }
     }
 
     /// Itself and the models that it asks.
@@ -559,6 +599,7 @@ impl Model {
     }
 
     fn answered(&self, images: &Tensor) -> Result<Tensor> {
+        asked(self);
         let size = images.size();
         let scores = self.network.forward(&self.normalise(images)?)?;
         if keeps_graph(images) && !scores.requires_grad() {

@@ -317,6 +317,20 @@ impl Model {
         self.cautions().iter().any(|caution| own.iter().any(|own| caution.starts_with(own)))
     }
 
+    /// What its scores end at, of probabilities 1 and of percentages 100.
+    pub(crate) fn shares_up_to(&self) -> Option<f64> {
+        let said = self.cautions();
+        let answers = |what: &str| {
+            let own = format!("{} answers {what}", self.name);
+            said.iter().any(|caution| caution.starts_with(&own))
+        };
+        match () {
+            () if answers("percentages") => Some(100.0),
+            () if answers("probabilities") || answers(SIGMOIDS) => Some(1.0),
+            () => None,
+        }
+    }
+
     /// Whether it answers the same question otherwise.
     pub(crate) fn draws(&self) -> bool {
         // Of what it stands in for, the mean of draws among them, that may be told as well.

@@ -23,6 +23,10 @@ impl Network for Resized {
         self.model.logits(&of(&self.rows)?.f_matmul(&across)?.f_clamp(0.0, 1.0)?)
     }
 
+    fn of_binary_labels(&self) -> bool {
+        self.model.network.of_binary_labels()
+    }
+
     fn differentiable(&self) -> bool {
         self.model.differentiable()
     }

@@ -18,6 +18,10 @@ impl Network for Scaled {
         Ok(self.network.forward(images)?.f_mul_scalar(self.by)?)
     }
 
+    fn of_binary_labels(&self) -> bool {
+        self.network.of_binary_labels()
+    }
+
     fn differentiable(&self) -> bool {
         self.network.differentiable()
     }

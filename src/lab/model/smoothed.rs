@@ -102,6 +102,7 @@ impl Model {
                 "noise to smooth a model by has a standard deviation above 0 and at least one draw, got {sigma} and {draws}"
             )));
         }
+        self.check_of_classes("a smoothed model")?;
         let settings = format!("{sigma:?} {draws} {seed}");
         let digest = Digest::of_parts(&[b"smoothed", &Object::digest(self).0, settings.as_bytes()]);
         let (model, stop) = (self.clone(), cx.stop_flag());

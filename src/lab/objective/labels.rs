@@ -54,6 +54,10 @@ impl Failure for Labels {
         false
     }
 
+    fn wanted_absent(&self) -> i32 {
+        self.negative.len() as i32
+    }
+
     /// How many were as wanted.
     fn label(&self, _: i32, before: i32) -> i32 {
         before

@@ -1,6 +1,6 @@
 //! The right label not among the highest scores: what "top-5 error" counts.
 
-use tch::Device;
+use tch::{Device, Kind};
 
 use super::failure::{Failure, Unfit};
 use super::way::taken;
@@ -70,7 +70,12 @@ impl Way for Highest {
 
     /// The label where it is among the highest, else the class with the highest score.
     fn answer(&self, scores: &Tensor, _: f64) -> Result<Tensor> {
-        let among = self.beyond(scores)?.f_le(0.0)?;
+        let own = scores.f_gather(1, &self.label, false)?;
+        // Of equal scores the first counts, as where the highest of all does.
+        let places = Tensor::f_arange(scores.size()[1], (Kind::Int64, scores.device()))?.f_unsqueeze(0)?;
+        let first = scores.f_eq_tensor(&own)?.f_logical_and(&places.f_lt_tensor(&self.label)?)?;
+        let before = scores.f_gt_tensor(&own)?.f_logical_or(&first)?;
+        let among = before.f_sum_dim_intlist([1i64].as_slice(), false, Kind::Int64)?.f_lt(self.k)?;
         Ok(self.label.f_squeeze_dim(1)?.f_where_self(&among, &scores.f_argmax(1, false)?)?)
     }
 }

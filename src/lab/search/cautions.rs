@@ -275,7 +275,8 @@ fn free_and_right(plan: &Examination, rows: &[Row]) -> Option<String> {
 /// Whether least changes, or those within a ball, may make images of pixels that none has. How much noise of any size is borne is another question.
 fn unbounded(plan: &Examination) -> Option<String> {
     let space = plan.space.differentiable().filter(|_| plan.space.additive())?;
-    let limited = plan.search.finds_least() || !plan.levels.is_empty() || space.within().is_some();
+    let along_gradients = gradient_search(&*plan.search).is_some();
+    let limited = plan.search.finds_least() || along_gradients || !plan.levels.is_empty() || space.within().is_some();
     (limited && plan.space.bounds().is_none() && !plan.data.leaves_unit_range()).then(|| {
         "changes may leave the range of pixels, from 0 to 1, and be smaller than any that stay in it: `bounds: [0, 1]` of the space keeps them there"
             .into()
@@ -284,10 +285,21 @@ fn unbounded(plan: &Examination) -> Option<String> {
 
 /// Whether all images are as an objective of binary labels wants them before anything is looked for, as of scores of which none is below 0.
 fn as_wanted_throughout(plan: &Examination, rows: &[Row]) -> Option<String> {
-    let all = !rows.is_empty() && rows.iter().all(|row| row.target == Some(row.before));
-    (!plan.objective.failure.of_classes() && all).then(|| {
-        format!(
+    if plan.objective.failure.of_classes() || rows.is_empty() {
+        return None;
+    }
+    if rows.iter().all(|row| row.target == Some(row.before)) {
+        return Some(format!(
             "all images are as wanted as they stand, and nothing was looked for: where {} answers probabilities, of which none is below 0, every label counts as there",
+            plan.model.name
+        ));
+    }
+    // Scores that are never above 0 are as wanted where a label is to be absent, and nowhere else.
+    let first = rows[0].before;
+    let none = rows.iter().all(|row| row.before == first && row.after == first);
+    (none && first == plan.objective.failure.wanted_absent()).then(|| {
+        format!(
+            "no score of these labels was above 0, before or after: where {} answers logarithms of probabilities, none of which is, no label ever counts as there",
             plan.model.name
         )
     })

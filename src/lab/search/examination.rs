@@ -64,6 +64,17 @@ impl Examination<'_> {
                 "examine the network as it is before its sigmoid; of probabilities p, model::from(|x| { let p = f.logits(x).clamp(0.000001, 0.999999); (p / (1 - p)).ln() }, #{ classes: f.classes })",
             ));
         }
+        if let Some(most) = self.model.shares_up_to().filter(|most| self.objective.lead >= *most) {
+            return Err(Error::argument(format!(
+                "{} can't fail: scores of {} are shares of {most}, and none leads another by {}",
+                self.objective.describe(),
+                self.model.name,
+                self.objective.lead
+            ))
+            .hint(
+                "a lead is in the model's scores: examine the network as it is before its softmax, or ask for less",
+            ));
+        }
         Ok(classes)
     }
 }

@@ -94,6 +94,7 @@ impl Network for Averaged {
 /// The mean over `draws` fixed draws of what the model itself draws, and of changes of images where a space is given: differentiable
 /// where the model and the changes are.
 pub fn averaged(cx: &Cx, of: &Model, over: Option<Rc<dyn Space>>, draws: u32, seed: u64) -> Result<Model> {
+    of.check_of_classes("an averaged model")?;
     let mut settings = vec![vec![]; draws as usize];
     if let Some(over) = &over {
         let factors = factored(&**over)?.factors();

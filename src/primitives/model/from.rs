@@ -21,7 +21,7 @@ pub static FROM: Primitive = Primitive {
     examples: &[Example { code: "model::from(|x| x, #{ classes: 2 }).classes", result: "2" }],
     run: |_cx, args| {
         // What a closure does can't be told from outside, so all closures share one identity.
-        let model = Model::new("closure", Box::new(Closure(args.callback("f"))), Digest::of(b"closure"));
+        let model = Model::new("closure", Box::new(Closure::new(args.callback("f"))), Digest::of(b"closure"));
         let model = model.with_input(super::input(args)?);
         Ok(Value::object(match args.optional_int("classes") {
             Some(classes) => model.with_classes(classes),
