@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::folder::{RunFolder, written_files};
 use super::{clean, document, figure, shortened};
 use crate::core::record::damaged_files;
-use crate::core::{Digest, Error, Result, Table, Value, cut, significant};
+use crate::core::{Cautions, Digest, Error, Result, Table, Value, cut, significant};
 use crate::plot::{Axis, Figure, Layer, Panel, ReferenceLine, Series, Spread};
 
 /// Of a folder's manifest and results, that much is read.
@@ -76,7 +76,10 @@ impl RunsBeside {
                 .extend(damaged_files(&written_files(manifest), folder).into_iter().map(|told| (name.clone(), told)));
         }
         cautions.extend(cautions_of(&read.iter().map(|(_, results)| results).collect::<Vec<_>>(), &names));
-        let (figures, apart) = figures_of(&read.iter().map(|(_, results)| results).collect::<Vec<_>>(), &names);
+        let (mut figures, apart) = figures_of(&read.iter().map(|(_, results)| results).collect::<Vec<_>>(), &names);
+        if let Some(told) = other_lines(&given) {
+            figures = figures.into_iter().map(|(key, figure)| (key, figure.cautioned(&told))).collect();
+        }
         let files = differing_files(&read.iter().map(|(manifest, _)| written_files(manifest)).collect::<Vec<_>>());
         Ok(Self { names, given, results, equal, files, cautions, figures, apart })
     }
@@ -380,6 +383,20 @@ fn differing_files(all: &[BTreeMap<String, String>]) -> Vec<String> {
     let same = |name: &String| all.windows(2).all(|pair| pair[0].get(name) == pair[1].get(name));
     let own = |name: &str| OF_THE_RUN.contains(&name) || name.starts_with("modules/");
     names.into_iter().filter(|name| !own(name) && !same(name)).cloned().collect()
+}
+
+/// What is to be said of lines on top of each other where runs were given other things than another seed: figures know of themselves alone.
+fn other_lines(given: &[ComparedLine]) -> Option<Cautions> {
+    // Another model, device or version changes nothing of what a line is of.
+    let tells = |name: &&str| ["script", "arguments", "modules", "data", "tests"].iter().any(|of| name.starts_with(of));
+    let names: Vec<&str> = given.iter().map(|line| line.name.as_str()).filter(tells).collect();
+    (!names.is_empty()).then(|| {
+        let told = format!(
+            "the runs were given different {}: lines may be of other images, levels, estimates or intervals",
+            cut(&names.join(", "), 120)
+        );
+        [told].into_iter().collect()
+    })
 }
 
 /// What axes are called, panel by panel, by which figures of one thing are told from others.

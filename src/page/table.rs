@@ -66,5 +66,6 @@ fn table(shown: &ShownTable) -> Markup {
             }
         }
         @if !beyond.is_empty() { p { "not shown: " (clean(&beyond.join(", "))) } }
+        @for line in &shown.said { p { (clean(line)) } }
     }
 }

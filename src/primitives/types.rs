@@ -271,11 +271,19 @@ pub static TYPES: &[Type] = &[
             ),
             field("error", "a float", "the share of images that are misclassified: R_S, but where doubts are compared"),
             field(
+                "error_lo",
+                "a float, or ()",
+                "the lower end of the interval around R_S that holds with probability 97.5%, so that both risks' do with 95%; () where doubts are compared",
+            ),
+            field("error_hi", "a float, or ()", "its upper end"),
+            field(
                 "weighted_error",
                 "a float, or ()",
                 "R_g, the error on adversarial examples, weighed by their density; of search::average the mean error of all changes; () where doubts \
                  are compared",
             ),
+            field("weighted_error_lo", "a float, or ()", "the lower end of the interval around R_g, as that of R_S"),
+            field("weighted_error_hi", "a float, or ()", "its upper end"),
             field(
                 "adversarial_error",
                 "a float, or ()",

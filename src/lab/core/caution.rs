@@ -68,7 +68,25 @@ impl Cautions {
         json!(self.0)
     }
 
-    /// The table with a last column that says them in every row, where there are any: rows that are cut out take them along.
+    /// Rows as maps, each of which says them where there are any: rows that are cut out take them along.
+    pub fn beside_each(&self, rows: Value) -> Value {
+        match rows {
+            Value::Array(rows) if !self.is_empty() => Value::Array(
+                rows.into_iter()
+                    .map(|row| match row {
+                        Value::Map(mut row) => {
+                            row.insert("cautions".into(), Value::Str(self.text()));
+                            Value::Map(row)
+                        }
+                        other => other,
+                    })
+                    .collect(),
+            ),
+            rows => rows,
+        }
+    }
+
+    /// The same of a table, in its last column.
     pub fn beside(&self, table: Table) -> Table {
         match self.is_empty() {
             true => table,

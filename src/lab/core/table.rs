@@ -33,6 +33,8 @@ pub struct ShownTable {
     pub columns: Vec<ShownColumn>,
     /// How many rows are left out, and before which of those that are shown.
     pub left_out: Option<(usize, usize)>,
+    /// What the rows that are left out say of themselves, and what results in cells do.
+    pub said: Vec<String>,
 }
 
 /// A column as it is shown, whether there was room for it in the text or not.
@@ -83,10 +85,14 @@ pub(super) const CAUTIONS: &str = "cautions";
 fn may_say(cell: &Value) -> bool {
     match cell {
         Value::Object(_) | Value::Map(_) => true,
-        Value::Array(values) => values.first().is_some_and(may_say),
+        // Long ones are of one kind.
+        Value::Array(values) => values.iter().take(64).any(may_say),
         _ => false,
     }
 }
+
+/// Results lie no deeper in a cell.
+const DEEPEST: usize = 8;
 
 /// What a cell's results say of themselves.
 fn add_cautions(cell: &Value, depth: usize, found: &mut Vec<String>) {
@@ -99,10 +105,10 @@ fn add_cautions(cell: &Value, depth: usize, found: &mut Vec<String>) {
                 }
             }
         }
-        Value::Array(values) if depth < 3 && may_say(cell) => {
+        Value::Array(values) if depth < DEEPEST && may_say(cell) => {
             values.iter().for_each(|value| add_cautions(value, depth + 1, found))
         }
-        Value::Map(map) if depth < 3 => map.values().for_each(|value| add_cautions(value, depth + 1, found)),
+        Value::Map(map) if depth < DEEPEST => map.values().for_each(|value| add_cautions(value, depth + 1, found)),
         _ => {}
     }
 }
@@ -290,9 +296,14 @@ impl Table {
             };
             Value::Array(found.into_iter().filter(|caution| !shown(caution)).map(Value::Str).collect())
         };
+        let mut beside = vec![];
         if !results.is_empty() {
             let more = said(&(0..self.len()).map(of_row).collect::<Vec<_>>());
-            lines.extend(more.into_iter().filter(|line| !lines.contains(line)).collect::<Vec<_>>());
+            beside = more.into_iter().filter(|line| !lines.contains(line)).collect();
+            lines.extend(beside.iter().cloned());
+        }
+        if let Some(at) = cautions.filter(|_| gap.is_some()) {
+            beside.extend(self.columns.get(order[at]).map(|(_, values)| said(values)).unwrap_or_default());
         }
         let text = lines.join("\n");
         SHOWN.with_borrow_mut(|tables| {
@@ -301,10 +312,11 @@ impl Table {
             let columns = order.iter().copied().chain(ends).map(|at| &self.columns[at]).map(|(name, values)| {
                 let seen: Vec<&Value> = places.iter().map(|&row| values.get(row).unwrap_or(&Value::Unit)).collect();
                 let numeric = seen.iter().any(|v| matches!(v, Value::Int(_) | Value::Float(_)));
-                ShownColumn { name: name.clone(), cells: column(&seen, WIDEST), numeric }
+                let widest = if name == CAUTIONS { usize::MAX } else { WIDEST };
+                ShownColumn { name: name.clone(), cells: column(&seen, widest), numeric }
             });
             let left_out = gap.map(|gap| (total - shown.len(), gap));
-            tables.push(ShownTable { text: text.clone(), columns: columns.collect(), left_out });
+            tables.push(ShownTable { text: text.clone(), columns: columns.collect(), left_out, said: beside });
         });
         text
     }

@@ -295,13 +295,16 @@ impl Object for Counterfactuals {
             Value::Map(entries.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
         };
         Ok(Some(match name {
-            "rows" => Value::Array(self.found.iter().map(|change| map(self.row(change))).collect()),
+            "rows" => {
+                let rows = self.found.iter().map(|change| map(self.row(change)));
+                self.cautions.beside_each(Value::Array(rows.collect()))
+            }
             "sets" => {
                 let of = |(set, n): (Vec<usize>, usize)| {
                     let names = set.iter().map(|i| Value::Str(self.names[*i].clone())).collect();
                     map(vec![("factors", Value::Array(names)), ("objects", count(n))])
                 };
-                Value::Array(self.sets().into_iter().map(of).collect())
+                self.cautions.beside_each(Value::Array(self.sets().into_iter().map(of).collect()))
             }
             "alone" => Value::Map(self.names.iter().cloned().zip(self.alone.iter().map(|n| count(*n))).collect()),
             "sentence" => Value::Str(self.sentence()),

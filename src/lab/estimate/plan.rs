@@ -594,8 +594,8 @@ impl Object for RiskPlan {
             "verdict" => Value::Str(self.verdict()),
             "planted" => Value::Str(self.planted()),
             "cautions" => self.cautions.value(),
-            "table" => maps(self.rows()),
-            "curve" => maps(self.curve()),
+            "table" => self.cautions.beside_each(maps(self.rows())),
+            "curve" => self.cautions.beside_each(maps(self.curve())),
             _ => return Ok(None),
         }))
     }

@@ -256,6 +256,27 @@ impl RiskReport {
         }
     }
 
+    /// Half the width of the interval around a risk.
+    fn reach(&self, risk: &Risk) -> f64 {
+        match &self.clusters {
+            Some(clusters) => risk.bound(clusters.count(), clusters.stretch(), INTERVAL_DELTA),
+            None => risk.bound(self.t.len(), 1.0, INTERVAL_DELTA),
+        }
+    }
+
+    /// An end of the interval around the error or the weighted one, where these are what is compared.
+    fn end(&self, name: &str) -> Value {
+        if self.density.compared == Contrast::Doubts {
+            return Value::Unit;
+        }
+        let risk = if name.starts_with("weighted") { &self.weighted } else { &self.plain };
+        let reach = self.reach(risk);
+        Value::Float(match name.ends_with("_lo") {
+            true => (risk.mean - reach).max(0.0),
+            false => (risk.mean + reach).min(1.0),
+        })
+    }
+
     /// Numbers of images, or of their clusters the means, as tests see them.
     fn as_tested(&self, numbers: Vec<f64>) -> Vec<f64> {
         self.clusters.as_ref().map_or(numbers.clone(), |clusters| clusters.means(&numbers))
@@ -371,11 +392,15 @@ impl RiskReport {
     }
 }
 
-const FIELDS: [&str; 31] = [
+const FIELDS: [&str; 35] = [
     "m",
     "compared",
     "error",
+    "error_lo",
+    "error_hi",
     "weighted_error",
+    "weighted_error_lo",
+    "weighted_error_hi",
     "adversarial_error",
     "doubt",
     "weighted_doubt",
@@ -465,10 +490,7 @@ impl Object for RiskReport {
         let short = |x: f64| significant(x, 4);
         let (of, tests, m) = (&self.transcript.of, &self.tests, self.t.len());
         let interval = |risk: &Risk| {
-            let bound = match &self.clusters {
-                Some(clusters) => risk.bound(clusters.count(), clusters.stretch(), INTERVAL_DELTA),
-                None => risk.bound(m, 1.0, INTERVAL_DELTA),
-            };
+            let bound = self.reach(risk);
             format!("{}  97.5% interval ± {}", short(risk.mean), short(bound))
         };
         let mut rows = vec![("images", "m", m.to_string())];
@@ -538,6 +560,7 @@ impl Object for RiskReport {
             "m" => Value::Int(self.t.len() as i64),
             "compared" => Value::Str(self.density.compared.word().into()),
             "error" => Value::Float(self.error),
+            "error_lo" | "error_hi" | "weighted_error_lo" | "weighted_error_hi" => self.end(name),
             "weighted_error" | "weighted_doubt" if self.names()[1] != name => Value::Unit,
             "weighted_error" | "weighted_doubt" => Value::Float(self.weighted.mean),
             "doubt" if self.names()[0] != name => Value::Unit,
@@ -583,6 +606,9 @@ impl Object for RiskReport {
                 "precision" | "guarded" => self.guarded().is_some(),
                 "compared" => self.density.compared != Contrast::Outcome,
                 "doubt" | "weighted_doubt" => self.names().contains(name),
+                "error_lo" | "error_hi" | "weighted_error_lo" | "weighted_error_hi" => {
+                    self.density.compared != Contrast::Doubts
+                }
                 "weighted_error" | "adversarial_error" => self.density.compared != Contrast::Doubts,
                 _ => true,
             };

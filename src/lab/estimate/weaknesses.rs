@@ -599,8 +599,8 @@ impl Object for Weaknesses {
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
         Ok(Some(match name {
-            "named" => Value::Array(self.named().map(Self::map).collect()),
-            "looked_at" => Value::Array(self.found.iter().map(Self::map).collect()),
+            "named" => self.cautions.beside_each(Value::Array(self.named().map(Self::map).collect())),
+            "looked_at" => self.cautions.beside_each(Value::Array(self.found.iter().map(Self::map).collect())),
             "sentences" => Value::Array(self.named().map(|weakness| Value::Str(weakness.sentence())).collect()),
             "elsewhere" => Value::Float(self.elsewhere.value),
             "elsewhere_lo" => Value::Float(self.elsewhere.lo),

@@ -355,6 +355,11 @@ impl<'a> Plot<'a> {
                 }
                 Layer::Series(series) if series.spread == Spread::Band => {
                     for run in self.intervals(series) {
+                        // A point alone spans no band.
+                        if let [alone] = run[..] {
+                            self.whisker(canvas, alone, colour);
+                            continue;
+                        }
                         let upper = run.iter().map(|&(x, _, hi)| (x, hi));
                         let lower = run.iter().rev().map(|&(x, lo, _)| (x, lo));
                         let shape = clip_polygon(&upper.chain(lower).collect::<Vec<_>>(), self.frame);

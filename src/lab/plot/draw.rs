@@ -34,7 +34,8 @@ impl Figure {
         } else {
             (720.0 * columns as f64, 520.0 * rows as f64)
         };
-        let h = h + cautions_height(&self.all_cautions(), self.font(w, h), w);
+        let font = self.font(w, h);
+        let h = h + lines_height(caution_lines(&self.all_cautions(), font, w).len(), font);
         (w.clamp(64.0, 8192.0).ceil() as u32, h.clamp(64.0, 8192.0).ceil() as u32)
     }
 
@@ -126,17 +127,25 @@ fn caution_lines(cautions: &Cautions, font: f64, width: f64) -> Vec<String> {
     cautions.lines().iter().flat_map(|caution| wrapped(caution, size, false, width - 2.0 * font)).collect()
 }
 
-fn cautions_height(cautions: &Cautions, font: f64, width: f64) -> f64 {
-    match caution_lines(cautions, font, width).len() {
-        0 => 0.0,
-        lines => (lines as f64 * 1.3 * CAUTION + 0.7) * font,
+fn lines_height(lines: usize, font: f64) -> f64 {
+    if lines == 0 { 0.0 } else { (lines as f64 * 1.3 * CAUTION + 0.7) * font }
+}
+
+/// The lines of cautions that a figure of a size that was asked for has room for, in four tenths of it; the last one says how many more there are.
+fn fitting(mut lines: Vec<String>, font: f64, height: f64) -> Vec<String> {
+    let room = (1..=lines.len()).take_while(|n| lines_height(*n, font) <= 0.4 * height).last().unwrap_or(1);
+    if lines.len() > room {
+        let more = lines.len() + 1 - room;
+        lines.truncate(room - 1);
+        lines.push(format!("… {more} more lines: see `cautions`"));
     }
+    lines
 }
 
 /// Below everything else, from `top` on.
-fn draw_cautions(canvas: &mut dyn Canvas, cautions: &Cautions, font: f64, width: f64, top: f64) {
+fn draw_cautions(canvas: &mut dyn Canvas, lines: &[String], font: f64, top: f64) {
     let size = font * CAUTION;
-    for (i, line) in caution_lines(cautions, font, width).iter().enumerate() {
+    for (i, line) in lines.iter().enumerate() {
         let at = (font, top + size * (1.2 + 1.3 * i as f64));
         canvas.text(line, at, Face { size, bold: false, anchor: Anchor::Start, upwards: false, colour: WARNING });
     }
@@ -158,9 +167,11 @@ fn draw(figure: &Figure, canvas: &mut dyn Canvas, width: f64, height: f64) {
     let rows = figure.panels.len().div_ceil(columns);
     let font = figure.font(width, height);
     let cautions = figure.all_cautions();
-    let below = cautions_height(&cautions, font, width);
-    let height = (height - below).max(1.0);
-    draw_cautions(canvas, &cautions, font, width, height);
+    let lines = caution_lines(&cautions, font, width);
+    // Of no other size is the height made for them.
+    let lines = if figure.size.is_some() || figure.paper.is_some() { fitting(lines, font, height) } else { lines };
+    let height = (height - lines_height(lines.len(), font)).max(1.0);
+    draw_cautions(canvas, &lines, font, height);
     let top = title_height(&figure.title, font, width);
     draw_title(canvas, &figure.title, font, Rect::new(0.0, 0.0, width, top));
     let shared = figure.one_legend.then(|| {

@@ -5,7 +5,7 @@ use super::figure::{Axis, HeatMap, Tiles};
 use super::palette::{BLACK, INK, MISSING, SERIES, WHITE, diverging, viridis};
 use super::scale::Scale;
 use super::{Picture, figure::Panel};
-use crate::core::number;
+use crate::core::{number, significant};
 
 /// The side that small images are enlarged to, about.
 const COMFORTABLE: usize = 96;
@@ -327,7 +327,14 @@ fn cell_text(v: f64, largest: f64) -> String {
     }
     if (0.01..1000.0).contains(&largest) {
         let decimals = if largest < 1.0001 { 2 } else { usize::from(largest < 100.0) };
-        return format!("{v:.decimals$}");
+        // What is small beside the others is not nothing.
+        return match v.abs() < 0.5 * 10f64.powi(-(decimals as i32)) {
+            true => significant(v, 1),
+            false => format!("{v:.decimals$}"),
+        };
     }
-    number((v * 1e3).round() / 1e3)
+    match v.abs() < 5e-4 {
+        true => significant(v, 1),
+        false => number((v * 1e3).round() / 1e3),
+    }
 }

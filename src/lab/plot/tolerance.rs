@@ -108,12 +108,14 @@ pub fn tolerance(drawn: &[DrawnCurve], measures: &[PanelMeasure], in_db: bool) -
 /// Curves that stand in dB where few of their images do: a search for the least change leaves those as they are that it can't make fail.
 fn unchanged(curves: &[(String, &Curve)]) -> Cautions {
     const TOLD: f64 = 0.05;
+    let other_units = curves.windows(2).any(|pair| pair[0].1.unit != pair[1].1.unit);
+    let advice = if other_units { "" } else { "; `axis: \"level\"` sets searches side by side" };
     let mut cautions = Cautions::default();
     for (name, curve) in curves {
         let most = curve.places(true).iter().map(|(_, point)| point.unchanged).fold(0.0, f64::max);
         if most > TOLD {
             cautions.add(format!(
-                "in dB a point stands where the images are that a search changed, and up to {1}% of those of {0} were not changed; `axis: \"level\"` sets searches side by side",
+                "in dB a point stands where the images are that a search changed, and up to {1}% of those of {0} were not changed{advice}",
                 if name.is_empty() { "this curve" } else { name },
                 significant(100.0 * most, 2)
             ));

@@ -35,7 +35,7 @@ pub static CERTIFIED: Primitive = Primitive {
                let ds = glyphs.call(2);\n\
                let f = model::train(glyphs.call(1), #{ arch: [net::flatten(), net::linear(10)], epochs: 30, lr: 0.01, seed: 1 });\n\
                let how = #{ sigma: 0.2, samples: 200, seed: 1 };\n\
-               let t = examine(f.smoothed(#{ sigma: 0.2, seed: 1 }), ds, #{ space: space::pixels(\"l2\"), search: search::adam(#{ steps: 9 }), batch: 30 });\n\
+               let t = examine(f.smoothed(#{ sigma: 0.2, seed: 1 }), ds, #{ space: space::pixels(\"l2\", #{ bounds: [0, 1] }), search: search::adam(#{ steps: 9 }), batch: 30 });\n\
                let figure = plot::certified(robustness::certify(f, ds, how), #{ attack: robustness::certify(f, t, how) });\n\
                figure.cautions",
         result: "[answers and radii are of trained smoothed by Gaussian noise of sigma 0.2, not of trained itself, and each is wrong with probability 0.001 at most]",
