@@ -318,6 +318,10 @@ fn files_of_results_are_found_by_what_they_hold() {
         compared.contains("noise_0_1") && compared.contains("figure ") && compared.contains("absent"),
         "{compared}"
     );
+    // Lines of one page on top of each other may be of other images, where the runs were given other things.
+    assert!(viva(folder.path(), &["compare", "one", "two", "--out", "both.html"]).status.success());
+    let both = std::fs::read_to_string(folder.path().join("both.html")).expect("a page");
+    assert!(both.contains("the runs were given different script_sha256"), "what differs stands below the figure");
     // Pages of somebody else's are left alone.
     std::fs::write(folder.path().join("index.html"), "mine").expect("written");
     let pages = viva(folder.path(), &["doc", "--html", "."]);

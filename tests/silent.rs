@@ -27,6 +27,8 @@ mod intervals;
 mod language;
 #[path = "silent/learned.rs"]
 mod learned;
+#[path = "silent/marks.rs"]
+mod marks;
 #[path = "silent/measures.rs"]
 mod measures;
 #[path = "silent/models.rs"]

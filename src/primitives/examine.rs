@@ -112,7 +112,7 @@ pub static EXAMINE: Primitive = Primitive {
             takes (2 radius + 1)^2 points, any other at most (4 radius + 1)^2, with the density of its outcome. Where the images' \
             margin is too small for densities, the transcript comes without them and a warning says so.\n\n\
             `levels` are standard deviations (space::noise), degrees (rotate), pixels (translate with a fill; deform: the T-norm), \
-            shares of both limits (affine) or radii of balls (pixels); none may exceed the space's own limit. `at_steps` are search::bim's: one trajectory gives them all. A \
+            shares of both limits (affine; with one limit 0 in the unit of the other) or radii of balls (pixels); none may exceed the space's own limit. `at_steps` are search::bim's: one trajectory gives them all. A \
             transcript of search::bim or adef holds no pixels: `.images()` goes the same way again, up to rounding. Those of searches that end image by image \
             (search::apgd, adam) over pixels keep the images that they came to.\n\n\
             `measures: [\"confidence\", \"nll\"]` adds these columns: `t.mean(\"nll\")`, `row.nll` in filters, JSON and CSV. They are of the image \

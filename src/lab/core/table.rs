@@ -635,6 +635,20 @@ mod tests {
         assert!(table.text(80, 10).ends_with("\ncaution of 1 of 100 rows: no gradient"), "{}", table.text(80, 10));
     }
 
+    /// Where a table is shown otherwise than as text, nothing of its cautions is cut, and what results in cells say stands below.
+    #[test]
+    fn tables_that_are_shown_elsewhere_have_all_that_is_said() {
+        let long = format!("{} and this at the end", "many words, ".repeat(20));
+        let own = Table::default().column("n", vec![Value::Int(1)]).column("cautions", vec![Value::Str(long.clone())]);
+        let (_, shown) = with_tables(|| own.text(80, 10));
+        assert_eq!(shown[0].columns[1].cells, [long]);
+        let cells = Table::default()
+            .column("n", vec![Value::Int(1)])
+            .column("result", vec![Value::Array(vec![Value::Unit, Value::object(Doubted("a curve"))])]);
+        let (_, shown) = with_tables(|| cells.text(20, 10));
+        assert_eq!(shown[0].said, ["caution: too few images"]);
+    }
+
     /// A result with something to be known.
     struct Doubted(&'static str);
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::Model;
+use crate::core::{Object, with_stream_of};
 use crate::data::Dataset;
 
 /// What is said of images that a model learned from.
@@ -142,10 +143,10 @@ impl Model {
     /// What it learned from with the models that a closure asks: one that was not asked before is asked about an image to see which.
     fn learned_through(&self, set: &Dataset) -> LearnedImages {
         if self.network.asked().is_empty()
-            && let Ok(image) = set.images(&[0], crate::core::Object::device(self).unwrap_or(tch::Device::Cpu))
+            && let Ok(image) = set.images(&[0], Object::device(self).unwrap_or(tch::Device::Cpu))
         {
             // That it can't answer is said where it is to.
-            let _ = tch::no_grad(|| self.logits(&image));
+            let _ = with_stream_of(&image, || tch::no_grad(|| self.logits(&image)));
         }
         self.network.asked().iter().fold(self.learned.clone(), |learned, of| learned.and(&of.learned))
     }

@@ -32,7 +32,7 @@ pub static FROM: Primitive = Primitive {
     returns: "a `Dataset`; edge `margin(n)` if there is a margin, else `none`",
     notes: "Pixels are copied. NaN is refused, and so are values outside [0, 1] unless `any_range` is set.\n\n\
             Rows of a table are images of 1 x 1 x columns, signals in time of channels x 1 x samples: every search over space::pixels goes over \
-            them, with `any_range` in units of their own.",
+            them (but search::square in l2, which needs windows of 3 x 3), with `any_range` in units of their own.",
     source: "",
     examples: &[
         Example {

@@ -13,8 +13,8 @@ pub static CONFIDENT: Primitive = Primitive {
     ],
     options: &[],
     returns: "an Objective",
-    notes: "An image fails where max_{c != y} f_c - f_y, or f_t - max_{c != t} f_c, is at least the lead; `loss` and `margin` of a \
-            transcript are counted from there.",
+    notes: "An image fails where max_{c != y} f_c - f_y, or f_t - max_{c != t} f_c, is at least the lead; `loss`, where it is \
+            \"lead\", and `margin` of a transcript are counted from there. A lead that scores can't have, as of probabilities one of 1 or more, is refused.",
     source: "Dunn 2022, Definitions 6.1 and 6.2",
     examples: &[Example { code: "objective::target(3).confident(2.0)", result: "objective target(3).confident(2.0)" }],
     run: |_, args| {

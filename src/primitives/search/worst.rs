@@ -19,7 +19,7 @@ pub static WORST: Primitive = Primitive {
     options: &[],
     returns: "a Search",
     notes: "A row is that of the first member that made the image fail; where none did, of the one that came nearest. Its column `by` says which \
-            it was. `t.members` says of each what it tried, made fail and left, and at how many of those that all of them left its gradient \
+            made it fail, `()` where none did. `t.members` says of each what it tried, made fail and left, and at how many of those that all of them left its gradient \
             vanished. `queries` are those of all members. With `levels` every level is handed on by itself, and a curve of them is the lower \
             envelope of the members' curves; a member that finds all levels in one way, as search::fmn, goes it once.\n\n\
             A member with an `objective` of its own, such as objective::each_wrong().loss(\"dlr\"), looks for any wrong answer its own way, and \

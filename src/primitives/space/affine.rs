@@ -22,7 +22,7 @@ pub static AFFINE: Primitive = Primitive {
             .or(Fallback::Float(3.0)),
         FILL,
     ],
-    returns: "a Space of factors dy, dx and angle; its `levels` are shares of both limits",
+    returns: "a Space of factors dy, dx and angle; its `levels` are shares of both limits, or where one of them is 0 degrees or pixels of the other",
     notes: "First the rotation about the centre, counter-clockwise where positive, then the shift by dy down and dx to the right. \
             search::strongest(#{ grid: [5, 5, 31] }) tries Engstrom et al.'s grid, search::random(#{ questions: 10 }) the worst of ten, and search::apgd follows gradients, told by differences. The worst is \
             where the best other score exceeds the label's most; they take the largest cross entropy, which fails on the same images.",

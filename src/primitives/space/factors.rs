@@ -24,7 +24,7 @@ pub static FACTORS: Primitive = Primitive {
     ],
     options: &[],
     returns: "a Space",
-    notes: "The closure is called once for every point of every image that is scored, once more about the first, whose answer must be the same, and again by `.images(\"after\")`: work on \
+    notes: "The closure is called once for every point of every image that is scored, once more about the first, whose answer must be the same unless it draws random numbers (which results say, and `.images(\"after\")` draws others), and again by `.images(\"after\")`: work on \
             whole tensors, not on pixels. What it answers must follow from the image and the factors alone, and have the \
             image's shape. Pixels that are not finite or lie outside [0, 1] are refused (within 0.0001 they are moved to the \
             bound): end with `.clamp(0, 1)` where cutting off is meant. In a transcript `point` is a map from factor to value, \

@@ -111,7 +111,11 @@ pub static UNIFORM: Primitive = Primitive {
             return Err(Error::argument(format!("tensor::uniform: `lo` is {lo}, above `hi`, {hi}")));
         }
         fill(cx, args, ("uniform", &shape(args)?), |n| {
-            Ok(Tensor::f_rand([n], (Precision::Float, Device::Cpu))?.f_mul_scalar(hi - lo)?.f_add_scalar(lo)?)
+            let drawn =
+                Tensor::f_rand([n], (Precision::Float, Device::Cpu))?.f_mul_scalar(hi - lo)?.f_add_scalar(lo)?;
+            // The largest of them may be rounded to the end.
+            let below = f64::from((hi as f32).next_down());
+            Ok(if lo < below { drawn.f_clamp_max(below)? } else { drawn })
         })
     },
 };
