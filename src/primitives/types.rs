@@ -265,6 +265,11 @@ pub static TYPES: &[Type] = &[
         fields: &[
             field("m", "an int", "the number of images"),
             field(
+                "clusters",
+                "an int, or ()",
+                "how many clusters they lie in, which tests and intervals count; () where images count each by itself",
+            ),
+            field(
                 "compared",
                 "a string",
                 "what the T_i compare with the loss of an image: \"adversarial errors\", or the mean of \"errors around\" or \"doubts around\" it",
@@ -300,7 +305,11 @@ pub static TYPES: &[Type] = &[
                 "a float",
                 "T = R_g - R_S, the mean of the T_i; near 0 if the model is independent of the images",
             ),
-            field("sigma", "a float", "the biased standard deviation of the T_i"),
+            field(
+                "sigma",
+                "a float",
+                "the biased standard deviation of the T_i, or where images lie in clusters of their means there",
+            ),
             field("lo", "a float", "the least value that a T_i can take"),
             field("hi", "a float", "the largest value that a T_i can take"),
             field("test", "a string", "the test that counts: \"betting\", \"pairwise\" or \"interval\""),
@@ -390,7 +399,11 @@ pub static TYPES: &[Type] = &[
                 "these, corrected for the number of models (`risk::holm`)",
             ),
             field("difference", "a float", "the mean of the T_i; near 0 if the models are independent of the images"),
-            field("sigma", "a float", "the biased standard deviation of the T_i"),
+            field(
+                "sigma",
+                "a float",
+                "the biased standard deviation of the T_i, or where images lie in clusters of their means there",
+            ),
             field("lo", "a float", "the least value that a T_i can take"),
             field("hi", "a float", "the largest value that a T_i can take"),
             field("test", "a string", "the test that counts: \"betting\", \"pairwise\" or \"interval\""),

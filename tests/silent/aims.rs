@@ -215,6 +215,7 @@ fn closures_around_networks_say_what_these_learned_from() {
         #{
             both: told.call(both, ds), inner: told.call(inner, ds), fresh: !told.call(both, data::glyphs(#{ n: 60, size: 16, seed: 2 })),
             own: !told.call(model::from(|x| tensor::zeros([x.len(), 10]), #{ classes: 10 }), ds),
+            averaged: told.call(both.averaged(#{ over: space::noise(0.01), draws: 2, seed: 1 }), ds), smoothed: told.call(both.smoothed(#{ sigma: 0.01, draws: 2, seed: 1 }), ds),
         }"#,
     );
 }

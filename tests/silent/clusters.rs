@@ -63,9 +63,67 @@ fn clusters_stay_with_their_images() {
             printed: `${films}`.contains("12 images in 6 clusters") && films.hash != ds.hash,
             told: told.call(films, "the 12 images of glyphs lie in 6 clusters"),
             alone: !told.call(films.skip(8), "clusters"),
-            torn: told.call(films.shuffle(#{ seed: 1 }).split(0.5)[0], "have images in this part and in the other one of a split"),
-            whole: !told.call(films.split(8.0 / 12)[0], "of a split"),
+            told_apart: films.hash == ds.clustered(|row| if row.index < 4 { 7 } else if row.index < 8 { 9 } else { row.index + 100 }).hash,
+            alone_as_before: ds.clustered(|row| ()).hash == ds.hash,
+            copies: !told.call(ds.join(ds).clustered(|row| row.index % 12), "are copies of others") && told.call(ds.join(ds).clustered(|row| if row.index < 2 { 0 } else { row.index }), "are copies of others"),
             views: data::views(data::objects(#{ n: 3, size: 16 }), #{ n: 2, seed: 1 }).clusters == [0, 0, 1, 1, 2, 2],
+        }"#,
+    );
+}
+
+/// What learned from some images of a cluster knows the others as well, though it was shown none of them.
+#[test]
+fn models_know_other_images_of_the_clusters_that_they_learned_from() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
+        let films = ds.clustered(|row| row.index % 30);
+        let f = model::train(films.take(30), #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
+        f.save("f.safetensors");
+        let told = |m, ds| examine(m, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 1 }), seed: 1 }).cautions.some(|said| said.contains("learned from other images of the clusters that 100% of the images of glyphs lie in"));
+        #{ others: told.call(f, films.skip(30)), saved: told.call(model::load("f.safetensors"), films.skip(30)), alone: !told.call(f, ds.skip(30)) }"#,
+    );
+}
+
+/// A few clusters that hold most images say little more than so few.
+#[test]
+fn clusters_of_unlike_sizes_count_as_much_as_they_hold() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 120, size: 16, seed: 2 });
+        let f = model::train(data::glyphs(#{ n: 300, size: 16, seed: 3 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 3, seed: 1 });
+        let uneven = ds.clustered(|row| if row.index < 60 { 0 } else { row.index });
+        let even = ds.clustered(|row| row.index % 61);
+        let measured = |ds| tolerance::measure(f, ds, #{ space: space::noise(), levels: [1e-9], seed: 2 });
+        let told = |result, words| result.cautions.some(|said| said.contains(words));
+        let r = risk::estimate(f, uneven, #{ radius: 1, seed: 1 });
+        let mean = 0.0;
+        for x in r.t { mean += x / 120; }
+        let near = |a, b| (a - b).abs() < 1e-9;
+        #{
+            told: told.call(measured.call(uneven), "a few of the 61 clusters hold most images: numbers are known as well as of 3.9 that are as large"),
+            even: !told.call(measured.call(even), "hold most images"),
+            one: near.call(r.difference, mean) && near.call(r.difference, risk::holm(#{ r: r })[0].difference) && near.call(r.difference, r.weighted_error - r.error) && r.clusters == 61,
+            whole: near.call(risk::curve(r, #{ sizes: 1 })[0].error, r.error) && risk::curve(r, #{ sizes: 1 })[0].m == 61,
+        }"#,
+    );
+}
+
+/// Whether changes keep labels is known no better from copies, and people who judge them are told.
+#[test]
+fn calibrations_and_tasks_know_of_clusters() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, seed: 2 });
+        let f = model::train(data::glyphs(#{ n: 300, size: 16, seed: 3 }), #{ arch: [net::flatten(), net::linear(10)], epochs: 3, seed: 1 });
+        let many = ds.join(ds).join(ds.join(ds)).clustered(|row| row.index % 60);
+        let calibrated = |ds| risk::calibrate(f, ds, #{ radius: 2, equivalence_margin: 0.1, seed: 1 });
+        let one = calibrated.call(ds);
+        let four = calibrated.call(many);
+        let task = people::task(many, #{ kind: "label", gold: 0, n: 8, seed: 1 });
+        #{
+            as_wide: (four.hi - four.lo) / (one.hi - one.lo) > 0.9 && (four.hi - four.lo) / (one.hi - one.lo) < 1.1,
+            people: task.cautions.some(|said| said.contains("lie in 60 clusters")),
         }"#,
     );
 }

@@ -152,7 +152,7 @@ impl Object for Audit {
             "least" => Value::Float(self.least),
             "standing" => Value::Float(self.standing),
             "images" => Value::Int(self.images as i64),
-            "checks" => self.cautions.beside(self.table_of_checks()).rows(),
+            "checks" => self.cautions.beside_each(self.table_of_checks().rows()),
             "cautions" => self.cautions.value(),
             _ => return Ok(None),
         }))

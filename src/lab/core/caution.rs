@@ -75,7 +75,7 @@ impl Cautions {
                 rows.into_iter()
                     .map(|row| match row {
                         Value::Map(mut row) => {
-                            row.insert("cautions".into(), Value::Str(self.text()));
+                            row.insert("cautions".into(), self.value());
                             Value::Map(row)
                         }
                         other => other,

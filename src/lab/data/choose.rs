@@ -1,7 +1,5 @@
 //! Which images of a data set: parts, orders and classes of it.
 
-use std::collections::BTreeSet;
-
 use rand::seq::SliceRandom;
 
 use super::Dataset;
@@ -35,18 +33,7 @@ impl Dataset {
             ))
             .hint("both parts need at least one image"));
         }
-        let mut parts = [self.take(n)?, self.skip(n)?];
-        if let Some(clusters) = self.clusters() {
-            let [first, second] = [&clusters[..n], &clusters[n..]].map(|part| part.iter().collect::<BTreeSet<_>>());
-            let both = first.intersection(&second).count();
-            if both > 0 {
-                let told = format!(
-                    "{both} clusters of {} have images in this part and in the other one of a split, so that neither is new to what saw the other",
-                    self.name
-                );
-                parts = parts.map(|part| part.with_noticed(vec![told.clone()]));
-            }
-        }
+        let parts = [self.take(n)?, self.skip(n)?];
         // As folders of classes are read: each class lies in one piece.
         let classes = |part: &Self| part.counts().iter().filter(|n| **n > 0).count();
         let (of, pieces) = (classes(self), 1 + self.labels().windows(2).filter(|pair| pair[0] != pair[1]).count());

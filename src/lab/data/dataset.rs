@@ -230,9 +230,9 @@ impl Dataset {
         );
         let (rows, labels) = (bytes_of(&self.rows), bytes_of(&self.labels));
         self.digest = Digest::of_parts(&[&self.of_source.0, &rows, &labels, kind.as_bytes()]);
-        if let Some(clusters) = &self.clusters {
-            let clusters: Vec<u8> = clusters.iter().flat_map(|number| number.to_le_bytes()).collect();
-            self.digest = Digest::of_parts(&[&self.digest.0, b"clusters", &clusters]);
+        // Which images lie together, whatever their clusters are called.
+        if let Some(clusters) = self.clusters.as_ref().and_then(|_| self.clusters()) {
+            self.digest = Digest::of_parts(&[&self.digest.0, b"clusters", &bytes_of(&clusters)]);
         }
         self
     }
@@ -242,7 +242,8 @@ impl Dataset {
         Self { clusters: clusters.map(Arc::from), ..self }.identified()
     }
 
-    pub(super) fn clusters_said(&self) -> Option<&[u64]> {
+    /// Of every image a number that those of its cluster have in common, where that was said.
+    pub fn clusters_said(&self) -> Option<&[u64]> {
         self.clusters.as_deref()
     }
 
@@ -581,7 +582,18 @@ impl Dataset {
         /// Fewer change no interval by much.
         const SHARE: f64 = 0.01;
         let different = self.different();
-        let copies = self.len() - different.at_all;
+        // Of copies within a cluster its size tells.
+        let copies = match self.clusters() {
+            Some(clusters) => {
+                let mut first = HashMap::new();
+                let all = self.likenesses();
+                all.iter()
+                    .zip(clusters)
+                    .filter(|(likeness, cluster)| first.entry(**likeness).or_insert(*cluster) != cluster)
+                    .count()
+            }
+            None => self.len() - different.at_all,
+        };
         (different.at_all > 1 && copies as f64 >= SHARE * self.len() as f64 && copies > 0).then(|| {
             let otherwise = match different.of_label.values().sum::<usize>() - different.at_all {
                 0 => String::new(),

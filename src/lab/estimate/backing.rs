@@ -42,7 +42,7 @@ impl Backing {
     /// Adds to the outcomes what they must be cautioned of.
     pub fn caution(&mut self, cx: &Cx, tests: &mut TestOutcomes, model: &Digest) -> Result<()> {
         if let Some(calibrated) = &self.calibrated {
-            tests.cautions.extend(&calibrated.said_of(model, tests.pairwise.difference));
+            tests.cautions.extend(&calibrated.said_of(model, tests.difference));
         }
         let Some(registered) = &self.registered else { return Ok(()) };
         tests.cautions.extend(&registered.cautions());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use super::clusters::Clusters;
 use super::independence::order;
 use super::verdict::{about, fields, percent};
 use crate::core::{
@@ -100,7 +101,7 @@ impl RiskCalibration {
     pub fn of(
         cx: &Cx,
         (transcript, density): (&Transcript, &Density),
-        t: &[f64],
+        (t, clusters): (&[f64], Option<&Clusters>),
         (delta, margin): (f64, f64),
         (seed, cautions): (u64, Cautions),
     ) -> Result<Self> {
@@ -112,18 +113,24 @@ impl RiskCalibration {
             .hint("a larger radius, more images, or a weaker model"));
         }
         let (of, range) = (&transcript.of, (density.lo, density.hi));
+        // Of these images, in an order fixed before looking, what is independent.
+        let of_images = |images: &[usize], delta: f64| -> Result<BiasInterval> {
+            let own: Vec<f64> = images.iter().map(|&i| t[i]).collect();
+            let independent =
+                clusters.map_or(own.clone(), |clusters| clusters.only(images.iter().copied()).means(&own));
+            Ok(BiasInterval { images: images.len(), ..interval(cx, &independent, range, delta)? })
+        };
         let places = order(t.len(), seed, 0);
-        let ordered: Vec<f64> = places.iter().map(|&i| t[i]).collect();
-        let all = interval(cx, &ordered, range, delta)?;
+        let all = of_images(&places, delta)?;
         let names = of.data.classes();
         let mut classes = vec![];
         let present: Vec<usize> =
             (0..names.len()).filter(|&class| transcript.rows.iter().any(|row| row.label as usize == class)).collect();
         if (2..=MOST_CLASSES).contains(&present.len()) {
             for &class in &present {
-                let own: Vec<f64> =
-                    places.iter().filter(|&&i| transcript.rows[i].label as usize == class).map(|&i| t[i]).collect();
-                classes.push((names[class].clone(), interval(cx, &own, range, delta / present.len() as f64)?));
+                let of_class = |i: &usize| transcript.rows[*i].label as usize == class;
+                let own: Vec<usize> = places.iter().copied().filter(of_class).collect();
+                classes.push((names[class].clone(), of_images(&own, delta / present.len() as f64)?));
             }
         }
         let kept = if -margin < all.lo && all.hi < margin {

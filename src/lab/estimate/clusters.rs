@@ -60,6 +60,12 @@ impl Clusters {
         format!(" in {} clusters", self.count())
     }
 
+    /// As many as if all were as large, (sum n)^2 / sum n^2: where a few hold most images, hardly more than those.
+    pub fn alike(&self) -> f64 {
+        let sum: f64 = self.sizes.iter().map(|n| f64::from(*n)).sum();
+        sum * sum / self.sizes.iter().map(|n| f64::from(*n).powi(2)).sum::<f64>()
+    }
+
     /// Of every image the number of its cluster.
     pub fn of(&self) -> &[u32] {
         &self.of
@@ -92,6 +98,12 @@ impl Clusters {
         f64::from(largest) * self.count() as f64 / self.of.len() as f64
     }
 
+    /// The deviations that an interval at the level 1 - delta reaches: Student's of as many as if all clusters were as large, less one.
+    pub fn reach(&self, delta: f64) -> f64 {
+        let student = StudentsT::new(0.0, 1.0, self.alike() - 1.0);
+        student.map_or(f64::INFINITY, |law| law.inverse_cdf(1.0 - delta / 2.0))
+    }
+
     /// So many images that are independent tell a share as well as these (Korn and Graubard, 1998), as many as there are clusters where none
     /// differs and never more than there are; and the deviations that an interval at the level 1 - delta reaches, Student's of the clusters.
     pub fn effective(&self, numbers: &[f64], delta: f64) -> (f64, f64) {
@@ -103,10 +115,9 @@ impl Clusters {
         let (of_images, of_clusters) = (variance(numbers) / n, variance(&self.linearised(numbers)) / clusters);
         let effective = match of_images > 0.0 && of_clusters.is_finite() {
             true => n / (of_clusters / of_images).max(1.0),
-            false => clusters,
+            false => self.alike(),
         };
-        let student = StudentsT::new(0.0, 1.0, clusters - 1.0);
-        (effective, student.map_or(f64::INFINITY, |law| law.inverse_cdf(1.0 - delta / 2.0)))
+        (effective, self.reach(delta))
     }
 }
 

@@ -128,7 +128,7 @@ impl Described<'_> {
             format!(
                 "Of these images {wrong} are misclassified as they stand{}{found}, and their difference T = {}",
                 if self.compared == Contrast::Outcome { " " } else { "" },
-                short(tests.pairwise.difference)
+                short(tests.difference)
             ),
             format!(
                 "The hypothesis that model and images are independent was tested at the level {} by {test}: p = {}, {}",
@@ -138,8 +138,14 @@ impl Described<'_> {
             ),
             tests.could_see(),
             format!(
-                "This rests on the following: {}; labels are right; images were drawn independently of each other",
-                self.assumption
+                "This rests on the following: {}; labels are right; {}",
+                self.assumption,
+                match tests.clusters {
+                    Some(n) => format!(
+                        "the images lie in {n} clusters, which were drawn independently of each other and count once each, by their mean T_i"
+                    ),
+                    None => "images were drawn independently of each other".into(),
+                }
             ),
         ];
         if let Some(guarded) = &of.guarded {

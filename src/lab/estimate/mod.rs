@@ -5,7 +5,7 @@ pub mod bias;
 pub mod boundary;
 pub mod calibration;
 pub mod certificate;
-mod clusters;
+pub mod clusters;
 pub mod counterfactual;
 pub mod early;
 mod factor_parts;

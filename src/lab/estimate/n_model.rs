@@ -146,7 +146,7 @@ impl Object for NModelTest {
             "N-model test: {} models, {} images, difference {}; {}",
             self.reports.len(),
             self.t.len(),
-            number(self.tests.pairwise.difference),
+            number(self.tests.difference),
             self.tests.summary()
         )
     }
@@ -157,7 +157,7 @@ impl Object for NModelTest {
         let mut rows = vec![
             ("models", "N", self.reports.len().to_string()),
             ("images", "m", self.t.len().to_string()),
-            ("difference", "mean of T_i", short(tests.pairwise.difference)),
+            ("difference", "mean of T_i", short(tests.difference)),
             ("deviation of T_i", "sigma", short(tests.pairwise.sigma)),
         ];
         rows.extend(tests.rows());
@@ -189,7 +189,7 @@ impl Object for NModelTest {
             "errors" => Value::floats(self.reports.iter().map(|report| report.error)),
             "p_values" => Value::floats(self.reports.iter().map(|report| report.tests.p_of(self.tests.protocol.test))),
             "adjusted_p_values" => Value::floats(self.adjusted.iter().copied()),
-            "difference" => Value::Float(self.tests.pairwise.difference),
+            "difference" => Value::Float(self.tests.difference),
             "sigma" => Value::Float(self.tests.pairwise.sigma),
             "lo" => Value::Float(density.lo),
             "hi" => Value::Float(density.hi),
@@ -259,7 +259,7 @@ impl NModelTest {
         Table::default()
             .column("model", column(&|report| Value::Str(report.transcript.of.model.0.clone())))
             .column("error", column(&|report| Value::Float(report.error)))
-            .column("difference", column(&|report| Value::Float(report.tests.pairwise.difference)))
+            .column("difference", column(&|report| Value::Float(report.tests.difference)))
             .column(counts, column(&|report| Value::Float(report.tests.p_of(which))))
             .column("adjusted_p", self.adjusted.iter().copied().map(Value::Float).collect())
     }

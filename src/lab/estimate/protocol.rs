@@ -66,6 +66,10 @@ pub struct TestOutcomes {
     pub order: Vec<usize>,
     /// Why a rejection, or none, may mean something else.
     pub cautions: Cautions,
+    /// T, the mean of the T_i of all images.
+    pub difference: f64,
+    /// How many clusters the images lie in, where they are not independent.
+    pub clusters: Option<usize>,
     /// The T_i in the order of the bets.
     ordered: Vec<f64>,
 }
@@ -90,7 +94,7 @@ impl TestOutcomes {
         if let Some(clusters) = seen.clusters {
             let mut cautions = cautions;
             cautions.add(format!(
-                "the {} images lie in {} clusters, each of which tests see once, by its mean: of as many images as there are clusters they speak",
+                "the {} images lie in {} clusters, each of which tests see once, by its mean: what they say of images (their deviation and power, and how many are needed) is of clusters",
                 seen.t.len(),
                 clusters.count()
             ));
@@ -98,7 +102,9 @@ impl TestOutcomes {
                 [seen.losses, seen.weighted, seen.t, seen.best].map(|numbers| clusters.means(numbers));
             let means =
                 SeenImages { losses: &losses, weighted: &weighted, t: &t, best: &best, clusters: None, ..*seen };
-            return Self::of(cx, &means, protocol, cautions);
+            let tests = Self::of(cx, &means, protocol, cautions)?;
+            let difference = seen.t.iter().sum::<f64>() / seen.t.len() as f64;
+            return Ok(Self { difference, clusters: Some(clusters.count()), ..tests });
         }
         let Protocol { delta, sides, .. } = protocol;
         let (lo, hi) = seen.range;
@@ -125,6 +131,8 @@ impl TestOutcomes {
         let (losses, weighted, best) = (seen.losses, seen.weighted, seen.best);
         let found = Self {
             protocol,
+            difference: pairwise.difference,
+            clusters: None,
             pairwise: Judged::of(pairwise, losses, weighted, best),
             interval: Judged::of(interval, losses, weighted, best),
             betting: Judged::of(betting, losses, weighted, best),

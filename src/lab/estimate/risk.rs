@@ -73,7 +73,7 @@ pub struct RiskReport {
     pub(super) losses: Vec<f64>,
     pub(super) best: Vec<f64>,
     /// Of images that are not independent, which lie in one cluster.
-    pub(super) clusters: Option<Clusters>,
+    pub clusters: Option<Clusters>,
     /// Points scored in all.
     pub scored: u64,
     pub transcript: Rc<Transcript>,
@@ -248,14 +248,6 @@ impl RiskReport {
         }
     }
 
-    /// T, the mean of the T_i of all images.
-    fn difference(&self) -> f64 {
-        match self.clusters {
-            Some(_) => self.t.iter().sum::<f64>() / self.t.len() as f64,
-            None => self.tests.pairwise.difference,
-        }
-    }
-
     /// Half the width of the interval around a risk.
     fn reach(&self, risk: &Risk) -> f64 {
         match &self.clusters {
@@ -311,11 +303,18 @@ impl RiskReport {
         let (range, tests) = (self.density.hi - self.density.lo, &self.tests);
         let bets = Bets { planned: None, ..tests.betting.bets };
         let (plain, weighted): (Vec<f64>, Vec<f64>) = self.pairs().into_iter().unzip();
-        let [plain, weighted, all_t] = [plain, weighted, self.t.clone()].map(|numbers| self.as_tested(numbers));
-        let adversarial = self.adversarial_losses().map(|numbers| self.as_tested(numbers));
+        let [tested, tested_weighted, all_t] =
+            [&plain, &weighted, &self.t].map(|numbers| self.as_tested(numbers.clone()));
+        let adversarial = self.adversarial_losses();
+        // Images of each cluster, or each by itself.
+        let mut images = vec![vec![]; all_t.len()];
+        for i in 0..self.t.len() {
+            images[self.clusters.as_ref().map_or(i, |clusters| clusters.of()[i] as usize)].push(i);
+        }
         let m = all_t.len();
         let of = |chosen: &[usize], numbers: &[f64]| {
-            Risk::of(chosen.iter().map(|&i| numbers[i]).collect::<Vec<_>>().into_iter())
+            let numbers: Vec<f64> = chosen.iter().map(|&i| numbers[i]).collect();
+            Risk::of(numbers.into_iter())
         };
         let mut counts: Vec<usize> = (1..=sizes).map(|k| (m * k).div_ceil(sizes)).collect();
         counts.dedup();
@@ -328,7 +327,7 @@ impl RiskReport {
             for repeat in 0..repeats {
                 cx.check()?;
                 let chosen = sample(&mut random(seed ^ CURVE, ((k as u64) << 32) | repeat as u64), m, n).into_vec();
-                let (plain, weighted) = (of(&chosen, &plain), of(&chosen, &weighted));
+                let (seen, seen_weighted) = (of(&chosen, &tested), of(&chosen, &tested_weighted));
                 let (difference, variance) = mean_variance(chosen.iter().map(|&i| all_t[i]));
                 let betting = if n == m {
                     tests.betting.p
@@ -337,7 +336,7 @@ impl RiskReport {
                     bets.p(&t, &bets.play(&t), || cx.check())?
                 };
                 let pairwise = pairwise_p(n, variance, difference, range);
-                let interval = interval_p(n, plain.variance, weighted.variance, difference);
+                let interval = interval_p(n, seen.variance, seen_weighted.variance, difference);
                 let p = Which::ALL.map(|which| match which {
                     Which::Betting => betting,
                     Which::Pairwise => pairwise,
@@ -346,11 +345,18 @@ impl RiskReport {
                 for (spread, p) in spread.iter_mut().zip(p) {
                     *spread = (spread.0.min(p), spread.1.max(p));
                 }
-                let bound = |risk: Risk| risk.bound(n, 1.0, INTERVAL_DELTA);
-                let bounds = [bound(plain), bound(weighted)];
-                let found = adversarial.as_ref().map(|all| of(&chosen, all));
-                let [found, found_bound] = found.map_or([0.0; 2], |found| [found.mean, bound(found)]);
-                let risks = [plain.mean, bounds[0], weighted.mean, bounds[1], found, found_bound];
+                // Risks are means of images, whatever clusters these lie in.
+                let own: Vec<usize> = chosen.iter().flat_map(|&cluster| images[cluster].iter().copied()).collect();
+                let clusters = self.clusters.as_ref().map(|clusters| clusters.only(own.iter().copied()));
+                let range = clusters.as_ref().map_or(1.0, Clusters::stretch);
+                let risk = |all: &[f64]| {
+                    let numbers: Vec<f64> = own.iter().map(|&i| all[i]).collect();
+                    let risk = Risk::in_clusters(&numbers, clusters.as_ref());
+                    [risk.mean, risk.bound(n, range, INTERVAL_DELTA)]
+                };
+                let ([plain, plain_bound], [weighted, weighted_bound]) = (risk(&plain), risk(&weighted));
+                let [found, found_bound] = adversarial.as_ref().map_or([0.0; 2], |all| risk(all));
+                let risks = [plain, plain_bound, weighted, weighted_bound, found, found_bound];
                 for (sum, x) in sums.iter_mut().zip(p.into_iter().chain(risks)) {
                     *sum += x / repeats as f64;
                 }
@@ -392,8 +398,9 @@ impl RiskReport {
     }
 }
 
-const FIELDS: [&str; 35] = [
+const FIELDS: [&str; 36] = [
     "m",
+    "clusters",
     "compared",
     "error",
     "error_lo",
@@ -512,7 +519,7 @@ impl Object for RiskReport {
             rows.extend(self.adversarial_error.map(|error| ("adversarial error", "R_S'", short(error))));
         }
         rows.extend([
-            ("difference", "T = R_g - R_S", short(self.difference())),
+            ("difference", "T = R_g - R_S", short(tests.difference)),
             ("deviation of T_i", "sigma", short(tests.pairwise.sigma)),
             ("range of T_i", "U", format!("[{}, {}]", short(self.density.lo), short(self.density.hi))),
         ]);
@@ -558,6 +565,7 @@ impl Object for RiskReport {
     fn field(&self, name: &str) -> Result<Option<Value>> {
         Ok(Some(match name {
             "m" => Value::Int(self.t.len() as i64),
+            "clusters" => self.tests.clusters.map_or(Value::Unit, |n| Value::Int(n as i64)),
             "compared" => Value::Str(self.density.compared.word().into()),
             "error" => Value::Float(self.error),
             "error_lo" | "error_hi" | "weighted_error_lo" | "weighted_error_hi" => self.end(name),
@@ -566,7 +574,7 @@ impl Object for RiskReport {
             "doubt" if self.names()[0] != name => Value::Unit,
             "doubt" => Value::Float(self.plain.mean),
             "adversarial_error" => self.adversarial_error.map_or(Value::Unit, Value::Float),
-            "difference" => Value::Float(self.difference()),
+            "difference" => Value::Float(self.tests.difference),
             "sigma" => Value::Float(self.tests.pairwise.sigma),
             "lo" => Value::Float(self.density.lo),
             "hi" => Value::Float(self.density.hi),
@@ -605,6 +613,7 @@ impl Object for RiskReport {
                 "calibrated" => self.backing.calibrated.is_some(),
                 "precision" | "guarded" => self.guarded().is_some(),
                 "compared" => self.density.compared != Contrast::Outcome,
+                "clusters" => self.clusters.is_some(),
                 "doubt" | "weighted_doubt" => self.names().contains(name),
                 "error_lo" | "error_hi" | "weighted_error_lo" | "weighted_error_hi" => {
                     self.density.compared != Contrast::Doubts

@@ -4,7 +4,7 @@ use tch::Device;
 
 use super::Generator;
 use crate::core::{Cx, Error, Late, Object, Result, Tensor, on_device};
-use crate::data::{Dataset, Latents, drawn};
+use crate::data::{Dataset, Latents, MisreadBy, drawn};
 
 impl Generator {
     /// The first `n` images of the latent vectors of a seed, with these labels or, where the generator takes none, label 0.
@@ -52,7 +52,8 @@ impl Generator {
             cautions: self.cautions(),
         };
         let set = drawn(images, names, of)?;
-        let mut set = set.made_for(self.misread_by());
+        let misread = self.misread_by() != MisreadBy::Nobody;
+        let mut set = set.made_for(if misread { MisreadBy::Somebody } else { MisreadBy::Nobody });
         set.name = format!("samples of {}", self.name);
         set.record(cx);
         Ok(set)

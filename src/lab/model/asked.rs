@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use super::Model;
+use super::learned::LearnedImages;
 use crate::core::{Digest, Object};
 
-/// Models by their digests.
-pub(super) type Asked = BTreeMap<Digest, Model>;
+/// What models learned from, by their digests; of those that are known to have learned from something.
+pub type Asked = BTreeMap<Digest, LearnedImages>;
 
 thread_local! {
     /// Of each closure that is being asked, the outermost first.
@@ -36,9 +37,10 @@ pub(super) fn watched<T>(run: impl FnOnce() -> T) -> (T, Asked) {
 
 /// Notes that a model is asked.
 pub(super) fn asked(model: &Model) {
+    let Some(learned) = model.learned_from() else { return };
     WATCHED.with_borrow_mut(|watched| {
         for asked in watched {
-            asked.entry(Object::digest(model)).or_insert_with(|| model.clone());
+            asked.entry(Object::digest(model)).or_insert_with(|| learned.clone());
         }
     });
 }

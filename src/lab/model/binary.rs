@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use tch::Device;
 
+use super::asked::Asked;
 use super::{Model, Network, ONE_SCORE};
 use crate::core::{Digest, Error, Object, Result, Tensor};
 
@@ -36,6 +37,11 @@ impl Network for Binary {
 
     fn device(&self) -> Option<Device> {
         self.0.iter().find_map(Object::device)
+    }
+
+    fn asked(&self) -> Option<Asked> {
+        let each: Vec<Asked> = self.0.iter().filter_map(|model| model.network.asked()).collect();
+        (!each.is_empty()).then(|| each.into_iter().flatten().collect())
     }
 
     fn of_binary_labels(&self) -> bool {

@@ -23,7 +23,7 @@ const NEARLY: f64 = 0.9;
 /// Numbers that equal images have in common, in order: all up to the last one, or only the smallest, of which there are as many among images that
 /// are known as among others.
 #[derive(Clone, Default)]
-pub(super) struct LearnedImages {
+pub struct LearnedImages {
     numbers: Rc<[u32]>,
     /// No larger number was kept.
     cut: Option<u32>,
@@ -67,6 +67,7 @@ impl LearnedImages {
             .copied()
             .map(short)
             .chain(set.likenesses_of_objects().flatten().map(as_object))
+            .chain(set.clusters_said().unwrap_or_default().iter().copied().map(as_object))
             .collect();
         Self { numbers: all.into_iter().collect(), cut: None }
     }
@@ -140,25 +141,29 @@ impl Model {
         (told && !self.learned.numbers.is_empty()).then(|| known / asked)
     }
 
-    /// What it learned from with the models that a closure asks: one that was not asked before is asked about an image to see which.
+    /// What it learned from, where that is known.
+    pub(super) fn learned_from(&self) -> Option<&LearnedImages> {
+        (!self.learned.numbers.is_empty()).then_some(&self.learned)
+    }
+
+    /// What it learned from with the models that a closure asks: one that was not seen to ask any is asked about an image to see which.
     fn learned_through(&self, set: &Dataset) -> LearnedImages {
-        if self.network.asked().is_empty()
+        let Some(mut asked) = self.network.asked() else { return self.learned.clone() };
+        if asked.is_empty()
             && let Ok(image) = set.images(&[0], Object::device(self).unwrap_or(tch::Device::Cpu))
         {
             // That it can't answer is said where it is to.
-            let _ = with_stream_of(&image, || tch::no_grad(|| self.logits(&image)));
+            let _ = with_stream_of(&image, || tch::no_grad(|| self.network.forward(&self.normalise(&image)?)));
+            asked = self.network.asked().unwrap_or_default();
         }
-        self.network.asked().iter().fold(self.learned.clone(), |learned, of| learned.and(&of.learned))
+        asked.values().fold(self.learned.clone(), |learned, of| learned.and(of))
     }
 
     /// What is to be said where the model was trained here on images that it is now asked about.
     pub(super) fn knows_by_heart(&self, set: &Dataset) -> Option<String> {
         /// Fewer change no share by much.
         const SHARE: f64 = 0.01;
-        let learned = match self.opaque() {
-            true => self.learned_through(set),
-            false => self.learned.clone(),
-        };
+        let learned = self.learned_through(set);
         if learned.numbers.is_empty() {
             return None;
         }
@@ -178,6 +183,16 @@ impl Model {
                 "{} learned from views of the objects that {:.0}% of the images of {} show: {BY_HEART}",
                 self.name,
                 100.0 * of_known,
+                set.name
+            ));
+        }
+        let (in_clusters, of_clusters) =
+            learned.among(set.clusters_said().unwrap_or_default().iter().copied().map(as_object));
+        if known < SHARE * asked && of_clusters >= SHARE * in_clusters && of_clusters > 0.0 {
+            return Some(format!(
+                "{} learned from other images of the clusters that {:.0}% of the images of {} lie in: {BY_HEART}",
+                self.name,
+                100.0 * of_clusters / in_clusters,
                 set.name
             ));
         }

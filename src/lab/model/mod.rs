@@ -55,7 +55,8 @@ use crate::core::{
     on_device, room, with_stream_of,
 };
 use crate::data::{Filter, are_numbers};
-use asked::{Asked, asked, watched};
+pub use asked::Asked;
+use asked::{asked, watched};
 
 /// What maps a batch of images to scores.
 pub trait Network {
@@ -107,9 +108,9 @@ pub trait Network {
         false
     }
 
-    /// Models that it was seen to ask for its answers, where only that tells.
-    fn asked(&self) -> Vec<Model> {
-        vec![]
+    /// What the models learned from that it was seen to ask, where only that tells; `None` where its answers are its own.
+    fn asked(&self) -> Option<Asked> {
+        None
     }
 
     /// How many images it makes of each, all of which are held where gradients are.
@@ -228,8 +229,8 @@ impl Network for Closure {
         true
     }
 
-    fn asked(&self) -> Vec<Model> {
-        self.asked.borrow().values().cloned().collect()
+    fn asked(&self) -> Option<Asked> {
+        Some(self.asked.borrow().clone())
     }
 }
 
@@ -341,6 +342,11 @@ impl Model {
             .hint("give each of its classifiers to it, and put these together with model::binary")),
             false => Ok(()),
         }
+    }
+
+    /// What the models learned from that a closure behind it was seen to ask; `None` where there is none.
+    pub fn asked(&self) -> Option<Asked> {
+        self.network.asked()
     }
 
     /// Itself and the models that it asks.

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use tch::Device;
 
+use super::asked::Asked;
 use super::{Model, Network};
 use crate::core::{Digest, Error, Object, Result, Tensor, on_device};
 use crate::data::{Filter, resampling};
@@ -25,6 +26,10 @@ impl Network for Resized {
 
     fn of_binary_labels(&self) -> bool {
         self.model.network.of_binary_labels()
+    }
+
+    fn asked(&self) -> Option<Asked> {
+        self.model.network.asked()
     }
 
     fn differentiable(&self) -> bool {

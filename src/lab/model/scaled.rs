@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use tch::Device;
 
+use super::asked::Asked;
 use super::{Model, Network};
 use crate::core::{Digest, Result, Tensor};
 
@@ -20,6 +21,10 @@ impl Network for Scaled {
 
     fn of_binary_labels(&self) -> bool {
         self.network.of_binary_labels()
+    }
+
+    fn asked(&self) -> Option<Asked> {
+        self.network.asked()
     }
 
     fn differentiable(&self) -> bool {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tch::{Device, Kind};
 
+use super::asked::Asked;
 use super::votes::gaussian;
 use super::{Model, Network};
 use crate::core::{Cx, Digest, Error, Object, Result, Tensor, memory, on_device};
@@ -60,6 +61,10 @@ impl Network for Smoothed {
         let all = (0..i64::from(self.draws)).map(one).collect::<Result<Vec<_>>>()?;
         let sum = Tensor::f_stack(&all, 0)?.f_logsumexp([0i64].as_slice(), false)?;
         Ok(sum.f_sub_scalar(f64::from(self.draws).ln())?)
+    }
+
+    fn asked(&self) -> Option<Asked> {
+        self.model.network.asked()
     }
 
     fn differentiable(&self) -> bool {

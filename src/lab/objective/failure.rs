@@ -55,12 +55,12 @@ pub trait Failure: Debug {
         false
     }
 
-    /// Whether scores are of classes of which one is right, and not of labels that each may hold.
     /// Of binary labels how many are to be absent.
     fn wanted_absent(&self) -> i32 {
         0
     }
 
+    /// Whether scores are of classes of which one is right, and not of labels that each may hold.
     fn of_classes(&self) -> bool {
         true
     }

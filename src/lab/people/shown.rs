@@ -52,7 +52,7 @@ impl ShownImages {
             classes: set.classes().to_vec(),
             about: BTreeMap::new(),
             of: vec![["data".into(), set.name.clone(), set.digest().short()]],
-            cautions: Cautions::default(),
+            cautions: set.noticed(),
         })
     }
 

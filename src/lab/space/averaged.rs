@@ -8,7 +8,7 @@ use tch::{Device, Kind};
 use super::factor::{self, Factor, Factored, Originals, Setting};
 use super::{Axis, Space};
 use crate::core::{Cx, Digest, Error, ErrorKind, Object, Result, Tensor, random, with_stream};
-use crate::model::{Model, Network};
+use crate::model::{Asked, Model, Network};
 
 /// The logarithm of (1/m) sum_k softmax(f(t_k(x))), over draws that are the same for every image.
 struct Averaged {
@@ -61,6 +61,10 @@ impl Network for Averaged {
         let all = self.settings.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
         let sum = Tensor::f_stack(&all, 0)?.f_logsumexp([0i64].as_slice(), false)?;
         Ok(sum.f_sub_scalar((self.settings.len() as f64).ln())?)
+    }
+
+    fn asked(&self) -> Option<Asked> {
+        self.model.asked()
     }
 
     fn differentiable(&self) -> bool {

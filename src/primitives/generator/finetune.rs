@@ -147,7 +147,8 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     let attacked = MisreadBy::Model(model.digest());
     let misread_by = match generator.misread_by() {
         before if args.float("rate") == 0.0 || before == attacked => before,
-        MisreadBy::Nobody => attacked,
+        // One that learns meanwhile is another one.
+        MisreadBy::Nobody if args.optional_float("online").is_none() => attacked,
         _ => MisreadBy::Somebody,
     };
     let settings = GanSettings {

@@ -80,7 +80,7 @@ pub static CALIBRATE: Primitive = Primitive {
         let found = report(cx, Rc::new(examine(cx, &plan)?), protocol)?;
         let levels = (delta, args.float("equivalence_margin"));
         let of = (&*found.transcript, &found.density);
-        let calibration = RiskCalibration::of(cx, of, &found.t, levels, (order_seed(cx), found.tests.cautions.clone()))?;
+        let calibration = RiskCalibration::of(cx, of, (&found.t, found.clusters.as_ref()), levels, (order_seed(cx), found.tests.cautions.clone()))?;
         Ok(Value::object(calibration))
     },
 };

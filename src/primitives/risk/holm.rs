@@ -137,10 +137,10 @@ impl HolmTest {
         };
         if let Some(report) = value.downcast::<RiskReport>() {
             let cautions = ways.get(&report.asked_of()).map(|ways| report.cautions_among(ways));
-            return of_tests(&report.tests, report.tests.pairwise.difference, cautions.unwrap_or_default());
+            return of_tests(&report.tests, report.tests.difference, cautions.unwrap_or_default());
         }
         if let Some(test) = value.downcast::<NModelTest>() {
-            return of_tests(&test.tests, test.tests.pairwise.difference, test.tests.cautions.clone());
+            return of_tests(&test.tests, test.tests.difference, test.tests.cautions.clone());
         }
         match Kind::Float.accept(value) {
             Some(Value::Float(p)) if (0.0..=1.0).contains(&p) => Ok(Self {

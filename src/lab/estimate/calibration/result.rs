@@ -177,7 +177,7 @@ impl Object for Calibration {
 
     fn field(&self, name: &str) -> Result<Option<Value>> {
         Ok(Some(match name {
-            "bins" => self.cautions.beside(self.table_of_bins()).rows(),
+            "bins" => self.cautions.beside_each(self.table_of_bins().rows()),
             "binning" => Value::Str(self.binning().into()),
             "rows" => Value::Int(self.rows as i64),
             "at" => Value::Str(self.at.trim().into()),

@@ -1,7 +1,7 @@
 //! The measures of a point with their intervals.
 
 use rayon::prelude::*;
-use statrs::distribution::{ContinuousCDF, Normal};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::Settings;
 use super::numbered::{NumberedRows, ResampledRows};
@@ -140,7 +140,7 @@ pub(super) fn measures(
         let of_margins = clusters.as_ref().map_or(of_margins.clone(), |clusters| clusters.linearised(&of_margins));
         let bits = Interval { value: found.value, lo: found.lo, hi: found.hi };
         MeasuredPoint {
-            information: match clusters.map(|_| spread(found.value, of(2), how.delta)) {
+            information: match clusters.as_ref().map(|_| spread(found.value, of(2), how.delta)) {
                 Some(apart) if !apart.lo.is_nan() => bits.or_farther((apart.lo.max(0.0), apart.hi)),
                 _ => bits,
             },
@@ -150,8 +150,15 @@ pub(super) fn measures(
                 0 | 1 => Interval { value: means[1], ..Interval::NOWHERE },
                 _ => {
                     let (value, lo, hi) = student_at(&of_margins, how.delta);
+                    // Of few large clusters Student's law has fewer degrees of freedom than there are clusters.
+                    let wider = clusters.as_ref().map_or(1.0, |clusters| {
+                        let all = of_margins.len() as f64 - 1.0;
+                        let student =
+                            StudentsT::new(0.0, 1.0, all).map_or(1.0, |law| law.inverse_cdf(1.0 - how.delta / 2.0));
+                        clusters.reach(how.delta) / student
+                    });
                     // Images with more rows weigh more in the mean.
-                    mean(1).or_farther((means[1] + lo - value, means[1] + hi - value)).within_unit()
+                    mean(1).or_farther((means[1] + wider * (lo - value), means[1] + wider * (hi - value))).within_unit()
                 }
             },
             entropy: found.answers,

@@ -157,6 +157,13 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
     let mut cautions = without_clusters(&transcript.of.cautions, &transcript.of.data);
     left_out(transcript).into_iter().for_each(|caution| cautions.add(caution));
     let independent = clusters.as_ref().map_or(ids.len(), Clusters::count);
+    if let Some(clusters) = clusters.as_ref().filter(|clusters| clusters.alike() < clusters.count() as f64 / 2.0) {
+        cautions.add(format!(
+            "a few of the {} clusters hold most images: numbers are known as well as of {} that are as large",
+            clusters.count(),
+            significant(clusters.alike(), 2)
+        ));
+    }
     let counted = format!("{independent} {}", if clusters.is_some() { "clusters of images" } else { "images" });
     if let Some(caution) = interval::too_few(&found, &counted) {
         cautions.add(caution);
@@ -168,7 +175,7 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
         cautions.add(caution);
     }
     const FEW: usize = 10;
-    if independent < FEW {
+    if clusters.as_ref().map_or(ids.len() as f64, Clusters::alike) < FEW as f64 {
         cautions
             .add(format!("{counted} say next to nothing of I(T; Y), nor of its intervals: take {FEW} at the least"));
     }
