@@ -250,7 +250,7 @@ fn the_stronger_statistics_in_small() {
 fn the_synthetic_experiment_finds_dependence_and_nothing_else() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");
-    let words = ["--repetitions", "4", "--steps", "4000", "--fresh", "2000"];
+    let words = ["--repetitions", "2", "--steps", "4000", "--fresh", "2000"];
     let results = run("overfitting/synthetic.rhai", &out, &words);
     let errors = results["errors"].as_array().expect("a table");
     let mut seen = 0;
