@@ -219,3 +219,17 @@ fn closures_around_networks_say_what_these_learned_from() {
         }"#,
     );
 }
+
+/// Noise between the least and the largest pixel of an image is none where these are one.
+#[test]
+fn rows_of_one_number_need_bounds_to_begin_from_noise() {
+    let script = |how: &str| {
+        format!(
+            "let ds = data::from(tensor::from([2.0, 3.0, -2.0]).reshape([3, 1, 1, 1]), [1, 1, 0], #{{ any_range: true }});
+            let f = model::from(|x| {{ let s = x.reshape([x.len(), 1]); tensor::concat([s * -1, s], 1) }}, #{{ classes: 2 }});
+            let t = examine(f, ds, #{{ space: space::pixels(\"l2\"{how}), search: search::hopskipjump(#{{ questions: 60 }}), seed: 1 }}); #{{ all: t.success_rate() == 1.0 }}"
+        )
+    };
+    refused(&script(""), "all pixels of image 0 are 2");
+    truths(&script(", #{ bounds: [-5, 5] }"));
+}

@@ -13,7 +13,7 @@ use super::ball::{PixelBall, PixelChange};
 use super::pairing::not_in;
 use super::proposals::{Examinee, Proposals, Proposing};
 use super::{Approach, Search, Variation};
-use crate::core::Result;
+use crate::core::{Error, Result, number};
 use crate::objective::{Loss, Objective};
 use crate::space::{Bounds, Norm};
 
@@ -84,6 +84,14 @@ impl Proposing<PixelBall> for HopSkipJump {
         let range = match room.bounds {
             Some(bounds) => [bounds.nearest(f32::NEG_INFINITY), bounds.nearest(f32::INFINITY)],
             None if least >= 0.0 && largest <= 1.0 => [0.0, 1.0],
+            None if least == largest => {
+                return Err(Error::data(format!(
+                    "search::hopskipjump: all pixels of image {} are {}, so nothing says how far others may lie, between which it begins",
+                    of.row,
+                    number(f64::from(least))
+                ))
+                .hint("give the space `bounds: [least, largest]`"));
+            }
             None => [least, largest],
         };
         Ok(Box::new(Walk {
