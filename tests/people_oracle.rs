@@ -54,7 +54,7 @@ fn people_are_an_oracle_of_the_tests_that_they_saw() {
     );
     let judged = lab.said("let j = tests.judged(a); [j.kept.filter(|k| k == ()).len(), j.kept.filter(|k| k == true).len(), j.judged_by, j.cautions.len()]");
     let twos = lab.said("t.asked(0).filter(|q| q.label == \"2\" && q.role == \"test\").len()");
-    assert_eq!(judged, format!("[2, {twos}, 2 people, 4]"));
+    assert_eq!(judged, format!("[2, {twos}, 2 people, 5]"));
     assert_eq!(lab.said("generator::tests(g, f, how + #{ oracle: a }).kept == j.kept"), "true");
     assert!(lab.said("j").contains("of the 6 that were judged in the eyes of 2 people"), "{}", lab.said("j"));
     assert!(lab.said("j").contains("of 2 of 8 tests nobody says whether they keep their label"), "{}", lab.said("j"));

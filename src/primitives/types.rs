@@ -913,7 +913,7 @@ pub static TYPES: &[Type] = &[
             field(
                 "margin",
                 "an array of floats",
-                "the mean of the highest softmax probability minus the second highest",
+                "the mean of the highest softmax probability minus the second highest; NaN at a level 0 that was not asked for, where it was not measured",
             ),
             field("margin_lo", "an array of floats", "lower ends of its bootstrap intervals"),
             field("margin_hi", "an array of floats", "upper ends"),

@@ -379,7 +379,7 @@ impl Dataset {
     }
 
     /// Notes labels that may be numbered from 1, the numbers 1 to K, all of them, of classes without names; and names that are nearly the same.
-    pub(super) fn told_of_labels(self) -> Self {
+    pub fn told_of_labels(self) -> Self {
         let counts = self.counts();
         let alike = alike_names(&self.classes, &counts);
         let numbered = super::are_numbers(&self.classes) && counts.len() > 2;

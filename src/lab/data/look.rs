@@ -1,6 +1,8 @@
 //! Whether images look centred on what they show, or decided by a coin that is not fair: what tests that rest on a density
 //! being kept must not be trusted with.
 
+use std::collections::HashMap;
+
 use tch::{Device, Kind};
 
 use super::Dataset;
@@ -22,6 +24,8 @@ const CHANCE: f64 = 4.3;
 #[derive(Debug, Clone, Copy)]
 pub struct Look {
     pub images: usize,
+    /// How many of them are independent of each other.
+    pub independent: f64,
     /// How close to the middle the contrast of an image lies: the cosine of the phase of the first Fourier coefficient of
     /// |x - median| along each axis, averaged over axes and images. 1 where all of it is in the middle; 0 on average where
     /// images were rolled by uniform offsets, as the phase is uniform then; below 0 where borders are busier.
@@ -44,7 +48,13 @@ impl Dataset {
             sums.iter_mut().zip(seen).for_each(|(sum, x)| *sum += x);
         }
         let [centred, bright, right, upper] = sums.map(|sum| sum / n as f64);
-        Ok(Look { images: n, centred, bright, right, upper })
+        // Where a few clusters hold most images these are as many as if all were as large.
+        let independent = self.clusters().map_or(n as f64, |clusters| {
+            let mut sizes: HashMap<u32, f64> = HashMap::new();
+            rows.iter().for_each(|&row| *sizes.entry(clusters[row]).or_default() += 1.0);
+            (n as f64).powi(2) / sizes.values().map(|size| size * size).sum::<f64>()
+        });
+        Ok(Look { images: n, independent, centred, bright, right, upper })
     }
 }
 
@@ -82,7 +92,7 @@ fn look_at(images: &Tensor) -> Result<[f64; 4]> {
 impl Look {
     /// What speaks against a change of `space::` keeping label and density here.
     pub fn caution(&self, change: &str) -> Option<String> {
-        let n = self.images as f64;
+        let n = self.independent;
         // A share that a fair coin decides in every image.
         let unfair = |share: f64| (2.0 * share - 1.0).abs() * n.sqrt() > CHANCE;
         let percent = |share: f64| format!("{:.0}% of {} images", 100.0 * share, self.images);

@@ -196,7 +196,7 @@ pub fn python(cx: &Cx, offer: &Offer, interpreter: &Interpreter, how: PythonData
             set.name
         )
     });
-    Ok(set.with_noticed(lying.into_iter().collect()))
+    Ok(set.with_noticed(lying.into_iter().collect()).told_of_labels())
 }
 
 /// The digest of images and of those before them: of their numbers, however they are stored.

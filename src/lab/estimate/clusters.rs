@@ -104,21 +104,32 @@ impl Clusters {
         student.map_or(f64::INFINITY, |law| law.inverse_cdf(1.0 - delta / 2.0))
     }
 
+    /// The variance of the mean of all images: as clusters differ from it, but no less than as their means differ from each other where each weighs as much
+    /// as it holds, since a large one makes the mean that it differs from.
+    pub fn variance(&self, numbers: &[f64]) -> f64 {
+        let (n, clusters) = (numbers.len() as f64, self.count() as f64);
+        let squares = self.sizes.iter().map(|size| f64::from(*size).powi(2)).sum::<f64>();
+        let linearised = variance(&self.linearised(numbers)) / clusters;
+        linearised.max(variance(&self.means(numbers)) * squares / (n * n))
+    }
+
     /// So many images that are independent tell a share as well as these (Korn and Graubard, 1998), as many as there are clusters where none
     /// differs and never more than there are; and the deviations that an interval at the level 1 - delta reaches, Student's of the clusters.
     pub fn effective(&self, numbers: &[f64], delta: f64) -> (f64, f64) {
-        let (n, clusters) = (numbers.len() as f64, self.count() as f64);
-        let variance = |numbers: &[f64]| {
-            let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
-            numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (numbers.len() as f64 - 1.0)
-        };
-        let (of_images, of_clusters) = (variance(numbers) / n, variance(&self.linearised(numbers)) / clusters);
+        let n = numbers.len() as f64;
+        let (of_images, of_clusters) = (variance(numbers) / n, self.variance(numbers));
         let effective = match of_images > 0.0 && of_clusters.is_finite() {
             true => n / (of_clusters / of_images).max(1.0),
             false => self.alike(),
         };
         (effective, self.reach(delta))
     }
+}
+
+/// Without bias, of independent numbers.
+fn variance(numbers: &[f64]) -> f64 {
+    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+    numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (numbers.len() as f64 - 1.0)
 }
 
 /// The place of a cluster, which has one image more.

@@ -221,10 +221,10 @@ pub fn most_telling(t: &[f64], hi: f64) -> Vec<f64> {
 
 impl Betting {
     /// Images after which the test could have stopped.
-    pub fn used_text(&self) -> String {
+    pub fn used_text(&self, unit: &str) -> String {
         match self.outcome.reject {
-            true => format!("{} of {} images", self.outcome.used, self.m),
-            false => "no number of images: it did not reject".into(),
+            true => format!("{} of {} {unit}", self.outcome.used, self.m),
+            false => format!("no number of {unit}: it did not reject"),
         }
     }
 }
@@ -246,8 +246,8 @@ impl Test for Betting {
         Planned::Betting(self.bets)
     }
 
-    fn enough(&self) -> Option<String> {
-        Some(format!("{} of {} images were enough", self.outcome.used, self.m))
+    fn enough(&self, unit: &str) -> Option<String> {
+        Some(format!("{} of {} {unit} were enough", self.outcome.used, self.m))
     }
 
     fn wanted(&self) -> String {

@@ -94,7 +94,7 @@ impl TestOutcomes {
         if let Some(clusters) = seen.clusters {
             let mut cautions = cautions;
             cautions.add(format!(
-                "the {} images lie in {} clusters, each of which tests see once, by its mean: what they say of images (their deviation and power, and how many are needed) is of clusters",
+                "the {} images lie in {} clusters, each of which tests see once, by its mean: deviation, power and how many are needed are those of clusters",
                 seen.t.len(),
                 clusters.count()
             ));
@@ -104,7 +104,14 @@ impl TestOutcomes {
                 SeenImages { losses: &losses, weighted: &weighted, t: &t, best: &best, clusters: None, ..*seen };
             let tests = Self::of(cx, &means, protocol, cautions)?;
             let difference = seen.t.iter().sum::<f64>() / seen.t.len() as f64;
-            return Ok(Self { difference, clusters: Some(clusters.count()), ..tests });
+            return Ok(Self {
+                difference,
+                clusters: Some(clusters.count()),
+                pairwise: tests.pairwise.of_clusters(),
+                interval: tests.interval.of_clusters(),
+                betting: tests.betting.of_clusters(),
+                ..tests
+            });
         }
         let Protocol { delta, sides, .. } = protocol;
         let (lo, hi) = seen.range;
@@ -253,7 +260,7 @@ impl TestOutcomes {
                 format!("{} to reject at {}", short(self.pairwise.bound), short(self.protocol.delta)),
             ),
             ("p, betting test", "by powers of 10", self.marked(Which::Betting)),
-            ("", "could stop after", self.betting.used_text()),
+            ("", "could stop after", self.betting.used_text(self.betting.power.unit)),
             ("", "in order of seed", format!("{} ({orders})", self.order_seed)),
             ("p, pairwise test", "Eq. 7", self.marked(Which::Pairwise)),
             ("p, interval test", "Section 3.1", self.marked(Which::Interval)),

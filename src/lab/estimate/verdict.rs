@@ -43,7 +43,7 @@ pub trait Test {
     fn planned(&self) -> Planned;
 
     /// How little of the sample was enough to reject, where that is known.
-    fn enough(&self) -> Option<String> {
+    fn enough(&self, _unit: &str) -> Option<String> {
         None
     }
 
@@ -70,6 +70,8 @@ pub struct Power {
     /// The share of simulated samples with `gap` that the betting test rejects, which small weights beside whole errors may keep below
     /// what its normal approximation promises.
     pub simulated: Option<Simulated>,
+    /// What is counted: images, or clusters of them.
+    pub unit: &'static str,
 }
 
 /// A share of samples that were simulated, of so many.
@@ -104,6 +106,7 @@ impl Power {
                 .filter(|((loss, weighted), best)| **best > 0.0 && weighted > loss)
                 .count(),
             largest,
+            unit: "images",
             against_largest: if largest > 0.0 { test.power(&most, m) } else { 0.0 },
         }
     }
@@ -130,15 +133,15 @@ impl Power {
 
     /// Which gap this many images show, and how many others need.
     pub fn sentence(&self, m: usize) -> String {
-        let percent = ENOUGH * 100.0;
+        let (percent, unit) = (ENOUGH * 100.0, self.unit);
         let shown = match self.gap {
             Some(gap) if self.less().is_some() => format!(
-                "{m} images show a gap R_g - R_S of {} with {:.0}% power, simulated, where a normal approximation promises {percent}%",
+                "{m} {unit} show a gap R_g - R_S of {} with {:.0}% power, simulated, where a normal approximation promises {percent}%",
                 significant(gap, 2),
                 100.0 * self.less().unwrap_or_default()
             ),
-            Some(gap) => format!("{m} images show a gap R_g - R_S of {} with {percent}% power", significant(gap, 2)),
-            None => format!("images like these {m} do not tell which gap would have been seen"),
+            Some(gap) => format!("{m} {unit} show a gap R_g - R_S of {} with {percent}% power", significant(gap, 2)),
+            None => format!("{unit} like these {m} do not tell which gap would have been seen"),
         };
         [vec![shown], self.needs()].concat().join("; ")
     }
@@ -161,15 +164,15 @@ impl Power {
         }
         match gaps.len() {
             0 if beyond.is_empty() => {}
-            0 => parts.push(format!("gaps of {} are more than such images can show", list(&beyond))),
+            0 => parts.push(format!("gaps of {} are more than such {} can show", list(&beyond), self.unit)),
             1 => parts.push(format!("one of {} needs about {}", gaps[0], images[0])),
             _ => parts.push(format!("gaps of {} need about {}", list(&gaps), list(&images))),
         }
         if !gaps.is_empty() && !beyond.is_empty() {
-            parts.push(format!("one of {} is more than such images can show", list(&beyond)));
+            parts.push(format!("one of {} is more than such {} can show", list(&beyond), self.unit));
         }
         if !gaps.is_empty() && self.less().is_some() {
-            parts.push("numbers of images are of a normal approximation, which promises too much here, and too small: risk::plan simulates".into());
+            parts.push(format!("numbers of {} are of a normal approximation, which promises too much here, and too small: risk::plan simulates", self.unit));
         }
         parts
     }
@@ -239,6 +242,11 @@ impl<T: Test> Judged<T> {
         Self { of_models: true, ..self }
     }
 
+    /// The same of clusters of images.
+    pub fn of_clusters(self) -> Self {
+        Self { power: Power { unit: "clusters", ..self.power }, ..self }
+    }
+
     /// Of a test of T_i alone. `hi` is the largest value that they can take.
     pub fn of_t(test: T, t: &[f64], hi: f64) -> Self {
         let most: Vec<f64> = t.iter().map(|x| if *x > 0.0 { hi } else { 0.0 }).collect();
@@ -280,8 +288,9 @@ impl<T: Test> Judged<T> {
 
     pub fn text(&self) -> String {
         let (level, m, power) = (significant(self.test.planned().delta(), 4), self.test.size(), &self.power);
+        let unit = power.unit;
         match self.verdict() {
-            Verdict::Rejected => match self.test.enough() {
+            Verdict::Rejected => match self.test.enough(power.unit) {
                 Some(enough) => format!("{}; {enough}", self.short()),
                 None => self.short(),
             },
@@ -291,18 +300,18 @@ impl<T: Test> Judged<T> {
             }
             Verdict::NoPower if power.positive == 0 => {
                 format!(
-                    "no power: none of {m} images has a positive T_i to reject with at {level}; use a larger radius, or a \
+                    "no power: none of {m} {unit} has a positive T_i to reject with at {level}; use a larger radius, or a \
                      search that finds more errors"
                 )
             }
             Verdict::NoPower => format!(
-                "no power at this size: with {} of {m} T_i above 0 these images can show no gap above {}, and the test rejects that at \
+                "no power at this size: with {} of {m} T_i above 0 these {unit} can show no gap above {}, and the test rejects that at \
                  {level} with {:.0}% power, less than {:.0}%; {}",
                 power.positive,
                 significant(power.largest, 2),
                 100.0 * power.against_largest,
                 100.0 * ENOUGH,
-                [vec!["use more images or a larger radius".to_string()], power.needs()].concat().join("; "),
+                [vec![format!("use more {unit} or a larger radius")], power.needs()].concat().join("; "),
             ),
         }
     }

@@ -182,10 +182,11 @@ impl Model {
 
     fn guesses(&self, set: Shown, error: f64, no: &str) -> String {
         format!(
-            "the error of {} on {} is {}, {no} better than guessing: their classes may be numbered differently, or the pixels scaled (mean, std)",
+            "the error of {} on {} is {}, {no} better than guessing: their classes may be numbered differently, or the pixels scaled (mean, std){}",
             self.name,
             set.name(),
-            number(error)
+            number(error),
+            if matches!(set, Shown::Drawn(..)) { ", or what is drawn shows none of its labels" } else { "" }
         )
     }
 

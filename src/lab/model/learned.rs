@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::Model;
-use crate::core::{Object, with_stream_of};
+use crate::core::{Cx, Object, Result};
 use crate::data::Dataset;
 
 /// What is said of images that a model learned from.
@@ -146,24 +146,36 @@ impl Model {
         (!self.learned.numbers.is_empty()).then_some(&self.learned)
     }
 
-    /// What it learned from with the models that a closure asks: one that was not seen to ask any is asked about an image to see which.
-    fn learned_through(&self, set: &Dataset) -> LearnedImages {
-        let Some(mut asked) = self.network.asked() else { return self.learned.clone() };
-        if asked.is_empty()
-            && let Ok(image) = set.images(&[0], Object::device(self).unwrap_or(tch::Device::Cpu))
-        {
-            // That it can't answer is said where it is to.
-            let _ = with_stream_of(&image, || tch::no_grad(|| self.network.forward(&self.normalise(&image)?)));
-            asked = self.network.asked().unwrap_or_default();
-        }
-        asked.values().fold(self.learned.clone(), |learned, of| learned.and(of))
+    /// Has what the models learned from that a closure was seen to ask about these images be known, and kept by the run: one that is resumed asks
+    /// it nothing again.
+    pub fn note_asked(&self, cx: &Cx, set: &Dataset) -> Result<()> {
+        let key = set.digest();
+        let Some(asked) = self.network.asked().filter(|_| !self.learned_by_others.borrow().contains_key(&key)) else {
+            return Ok(());
+        };
+        let mut call = cx.long_call("asked", &[&self.digest.0, &key.0], self.opaque());
+        let told: Option<String> = match call.replay()? {
+            Some(record) => serde_json::from_slice(&record).map_err(|_| call.unfit())?,
+            None => {
+                let all = asked.values().fold(LearnedImages::default(), |all, of| all.and(of));
+                let told = self.known_from(&all, set);
+                call.append(serde_json::json!(told).to_string().as_bytes())?;
+                told
+            }
+        };
+        self.learned_by_others.borrow_mut().insert(key, told);
+        Ok(())
     }
 
     /// What is to be said where the model was trained here on images that it is now asked about.
     pub(super) fn knows_by_heart(&self, set: &Dataset) -> Option<String> {
+        let through = self.learned_by_others.borrow().get(&set.digest()).cloned().flatten();
+        self.known_from(&self.learned, set).or(through)
+    }
+
+    fn known_from(&self, learned: &LearnedImages, set: &Dataset) -> Option<String> {
         /// Fewer change no share by much.
         const SHARE: f64 = 0.01;
-        let learned = self.learned_through(set);
         if learned.numbers.is_empty() {
             return None;
         }

@@ -28,6 +28,7 @@ pub mod weights;
 pub mod zoo;
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -265,6 +266,8 @@ pub struct Model {
     /// Mean training loss of each epoch, of a model trained here.
     history: Vec<f64>,
     learned: LearnedImages,
+    /// By the data's digest what is to be said of the models that a closure asks.
+    learned_by_others: Rc<RefCell<BTreeMap<Digest, Option<String>>>>,
     /// What brings images to its size.
     filter: Filter,
     /// What was noticed of its answers.
@@ -303,6 +306,7 @@ impl Model {
             made_by: None,
             history: vec![],
             learned: LearnedImages::default(),
+            learned_by_others: Rc::default(),
             filter: Filter::default(),
             cautions: Rc::default(),
             probed: Rc::default(),
@@ -698,6 +702,7 @@ impl Model {
             }
         }
         self.probe_on(cx, set)?;
+        self.note_asked(cx, set)?;
         if self.classes().is_none() {
             tch::no_grad(|| self.logits(&set.images(&[0], cx.device())?)).map(drop)?;
         }

@@ -68,6 +68,7 @@ fn run(cx: &Cx, args: &Args) -> Result<Value> {
     )?;
     set.name = name.into();
     let set = set.with_margin(args.count("margin"))?.of_arbitrary_labels(args.bool("arbitrary_labels"));
+    let set = if set.has_arbitrary_labels() { set } else { set.told_of_labels() };
     set.record(cx);
     Ok(Value::object(set))
 }

@@ -22,8 +22,8 @@ pub static REPORT: Primitive = Primitive {
               mean something else), betting, pairwise, interval (each test), scored, assumption, registered and calibrated (of these options), methods \
               (a paragraph for a paper), bibtex, t, transcript",
     notes: "Both errors estimate the same risk if the model is independent of the images; a model that has seen them has too \
-            small a plain error. A rejection means one of two things, that model and images are not independent or that the \
-            changes do not keep label and density, and no test can tell which. `power` says which gap R_g - R_S these images show \
+            small a plain error. A rejection means one of three things, that model and images are not independent, that the \
+            changes do not keep label and density, or that images depend on each other (`Dataset.clustered`), and no test can tell which. `power` says which gap R_g - R_S these images show \
             with 80% power, and how many images gaps of 0.001, 0.005 and 0.02 need: for T_i as they are, tilted \
             exponentially to that mean, by a normal approximation, which promises too much where small weights stand beside whole errors: samples with \
             that gap are simulated (400, or fewer where images are many; none from 20,000 with a T_i that is not 0 on), and where plainly fewer are rejected the sentence says how many. \"No power\" means that even the largest gap there could have been, with \

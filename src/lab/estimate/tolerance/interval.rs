@@ -1,7 +1,7 @@
 //! The measures of a point with their intervals.
 
 use rayon::prelude::*;
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::Settings;
 use super::numbered::{NumberedRows, ResampledRows};
@@ -137,6 +137,9 @@ pub(super) fn measures(
             Some(clusters) => clusters.effective(&of_right, how.delta),
             None => (answers.images() as f64, reach),
         };
+        // How far the mean margin of clusters may lie from that of others.
+        let of_clusters =
+            clusters.as_ref().map(|clusters| clusters.reach(how.delta) * clusters.variance(&of_margins).sqrt());
         let of_margins = clusters.as_ref().map_or(of_margins.clone(), |clusters| clusters.linearised(&of_margins));
         let bits = Interval { value: found.value, lo: found.lo, hi: found.hi };
         MeasuredPoint {
@@ -150,15 +153,9 @@ pub(super) fn measures(
                 0 | 1 => Interval { value: means[1], ..Interval::NOWHERE },
                 _ => {
                     let (value, lo, hi) = student_at(&of_margins, how.delta);
-                    // Of few large clusters Student's law has fewer degrees of freedom than there are clusters.
-                    let wider = clusters.as_ref().map_or(1.0, |clusters| {
-                        let all = of_margins.len() as f64 - 1.0;
-                        let student =
-                            StudentsT::new(0.0, 1.0, all).map_or(1.0, |law| law.inverse_cdf(1.0 - how.delta / 2.0));
-                        clusters.reach(how.delta) / student
-                    });
+                    let (lo, hi) = of_clusters.map_or((lo - value, hi - value), |reach| (-reach, reach));
                     // Images with more rows weigh more in the mean.
-                    mean(1).or_farther((means[1] + wider * (lo - value), means[1] + wider * (hi - value))).within_unit()
+                    mean(1).or_farther((means[1] + lo, means[1] + hi)).within_unit()
                 }
             },
             entropy: found.answers,
@@ -184,7 +181,7 @@ pub(super) fn too_few(found: &[MeasuredPoint], images: &str) -> Option<String> {
     let points = found.iter().filter(|found| found.too_many.is_some()).count();
     Some(format!(
         "{images} are too few for I(T; Y) of {labels} labels and {answers} answers: at {points} of {} points it may \
-         be far off, and intervals hold from about {} images on",
+         be far off, and intervals hold from about {} on",
         found.len(),
         (labels - 1) * (answers - 1)
     ))

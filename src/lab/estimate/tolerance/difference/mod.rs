@@ -171,10 +171,14 @@ pub fn difference(cx: &Cx, first: &Curve, second: &Curve, resampling: Resampling
         }
         let (images, known): (Vec<usize>, Vec<f64>) =
             gaps.iter().enumerate().filter_map(|(image, gap)| Some((image, (*gap)?))).unzip();
-        let known = clusters.map_or(known.clone(), |clusters| clusters.only(images.into_iter()).linearised(&known));
-        let (lo, hi) = paired_difference(&known, resampling.delta);
-        let middle = (lo + hi) / 2.0;
-        let (lo, hi) = (middle + wider * (lo - middle), middle + wider * (hi - middle));
+        let (lo, hi) = match clusters.map(|clusters| clusters.only(images.into_iter())) {
+            Some(clusters) => {
+                let (lo, hi) = paired_difference(&clusters.linearised(&known), resampling.delta);
+                let reach = clusters.reach(resampling.delta) * clusters.variance(&known).sqrt();
+                (lo.min(found.value - reach), hi.max(found.value + reach))
+            }
+            None => paired_difference(&known, resampling.delta),
+        };
         let (lo, hi) = (found.lo.min(lo).min(found.value), found.hi.max(hi).max(found.value));
         Interval { lo: lo.max(-1.0), hi: hi.min(1.0), ..found }
     };
