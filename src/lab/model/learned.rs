@@ -6,7 +6,6 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::Model;
-use crate::core::{Cx, Object, Result};
 use crate::data::Dataset;
 
 /// What is said of images that a model learned from.
@@ -58,6 +57,16 @@ impl LearnedImages {
         let cut = self.cut.into_iter().chain(more.cut).min();
         let all: BTreeSet<u32> = self.numbers.iter().chain(&*more.numbers).copied().collect();
         Self { numbers: all.into_iter().filter(|number| cut.is_none_or(|cut| *number <= cut)).collect(), cut }
+    }
+
+    fn saved(&self) -> Option<SavedImages> {
+        let Self { numbers, cut } = self;
+        let kept = numbers.iter().take(SAVED).map(|number| format!("{number:08x}")).collect();
+        (!numbers.is_empty()).then(|| SavedImages {
+            numbers: kept,
+            whole: cut.is_none() && numbers.len() <= SAVED,
+            by: BY,
+        })
     }
 
     fn of(set: &Dataset) -> Self {
@@ -122,13 +131,7 @@ impl Model {
     }
 
     pub(super) fn remembered(&self) -> Option<SavedImages> {
-        let LearnedImages { numbers, cut } = &self.learned;
-        let kept = numbers.iter().take(SAVED).map(|number| format!("{number:08x}")).collect();
-        (!numbers.is_empty()).then(|| SavedImages {
-            numbers: kept,
-            whole: cut.is_none() && numbers.len() <= SAVED,
-            by: BY,
-        })
+        self.learned.saved()
     }
 
     /// Of the images that the other one was trained on here, about the share that this one was trained on as well; `None` where none is known of
@@ -146,36 +149,22 @@ impl Model {
         (!self.learned.numbers.is_empty()).then_some(&self.learned)
     }
 
-    /// Has what the models learned from that a closure was seen to ask about these images be known, and kept by the run: one that is resumed asks
-    /// it nothing again.
-    pub fn note_asked(&self, cx: &Cx, set: &Dataset) -> Result<()> {
-        let key = set.digest();
-        let Some(asked) = self.network.asked().filter(|_| !self.learned_by_others.borrow().contains_key(&key)) else {
-            return Ok(());
-        };
-        let mut call = cx.long_call("asked", &[&self.digest.0, &key.0], self.opaque());
-        let told: Option<String> = match call.replay()? {
-            Some(record) => serde_json::from_slice(&record).map_err(|_| call.unfit())?,
-            None => {
-                let all = asked.values().fold(LearnedImages::default(), |all, of| all.and(of));
-                let told = self.known_from(&all, set);
-                call.append(serde_json::json!(told).to_string().as_bytes())?;
-                told
-            }
-        };
-        self.learned_by_others.borrow_mut().insert(key, told);
-        Ok(())
+    /// What the models learned from that a closure was seen to ask so far, as a run keeps it.
+    pub(super) fn asked_of(&self) -> Option<SavedImages> {
+        let asked = self.network.asked()?;
+        asked.values().fold(LearnedImages::default(), |all, of| all.and(of)).saved()
+    }
+
+    /// That it answers from models that learned from these images.
+    pub(super) fn that_asks_what_learned(&self, from: SavedImages) {
+        self.learned_through.replace(from.into());
     }
 
     /// What is to be said where the model was trained here on images that it is now asked about.
     pub(super) fn knows_by_heart(&self, set: &Dataset) -> Option<String> {
-        let through = self.learned_by_others.borrow().get(&set.digest()).cloned().flatten();
-        self.known_from(&self.learned, set).or(through)
-    }
-
-    fn known_from(&self, learned: &LearnedImages, set: &Dataset) -> Option<String> {
         /// Fewer change no share by much.
         const SHARE: f64 = 0.01;
+        let learned = self.learned.and(&self.learned_through.borrow());
         if learned.numbers.is_empty() {
             return None;
         }

@@ -28,7 +28,6 @@ pub mod weights;
 pub mod zoo;
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -266,8 +265,8 @@ pub struct Model {
     /// Mean training loss of each epoch, of a model trained here.
     history: Vec<f64>,
     learned: LearnedImages,
-    /// By the data's digest what is to be said of the models that a closure asks.
-    learned_by_others: Rc<RefCell<BTreeMap<Digest, Option<String>>>>,
+    /// What the models learned from that it was seen to ask.
+    learned_through: Rc<RefCell<LearnedImages>>,
     /// What brings images to its size.
     filter: Filter,
     /// What was noticed of its answers.
@@ -306,7 +305,7 @@ impl Model {
             made_by: None,
             history: vec![],
             learned: LearnedImages::default(),
-            learned_by_others: Rc::default(),
+            learned_through: Rc::default(),
             filter: Filter::default(),
             cautions: Rc::default(),
             probed: Rc::default(),
@@ -702,7 +701,6 @@ impl Model {
             }
         }
         self.probe_on(cx, set)?;
-        self.note_asked(cx, set)?;
         if self.classes().is_none() {
             tch::no_grad(|| self.logits(&set.images(&[0], cx.device())?)).map(drop)?;
         }

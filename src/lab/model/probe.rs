@@ -2,12 +2,13 @@
 
 use tch::Kind;
 
+use super::learned::SavedImages;
 use super::{Model, Takes};
 use crate::core::{Cx, ErrorKind, LongCall, Object, Result, Tensor, in_stream, significant, with_stream};
 use crate::data::Dataset;
 
-/// The number of classes, the largest score, and cautions.
-type Noticed = (i64, f64, Vec<String>);
+/// The number of classes, the largest score, cautions, and what the models learned from that a closure asked.
+type Noticed = (i64, f64, Vec<String>, Option<SavedImages>);
 
 /// Images that are asked about, at most.
 const MOST: usize = 8;
@@ -58,7 +59,14 @@ impl Model {
     ) -> Result<()> {
         let count = self.probes(available);
         let known: Option<Noticed> = match call.replay()? {
-            Some(record) => Some(serde_json::from_slice(&record).map_err(|_| call.unfit())?),
+            Some(record) => Some(
+                serde_json::from_slice(&record)
+                    // Journals of before say nothing of models that closures ask.
+                    .or_else(|_| {
+                        serde_json::from_slice(&record).map(|(classes, rounding, said)| (classes, rounding, said, None))
+                    })
+                    .map_err(|_| call.unfit())?,
+            ),
             None => None,
         };
         let noticed = match known {
@@ -89,7 +97,7 @@ impl Model {
                     }
                     noticed => noticed?,
                 };
-                let noticed = (self.classes().unwrap_or_default(), rounding, noticed);
+                let noticed = (self.classes().unwrap_or_default(), rounding, noticed, self.asked_of());
                 call.append(serde_json::json!(noticed).to_string().as_bytes())?;
                 noticed
             }
@@ -98,6 +106,7 @@ impl Model {
         self.probed.set(count);
         // A number that is none is less than any.
         self.rounding_of_scores.set(self.rounding_of_scores.get().max(noticed.1));
+        noticed.3.into_iter().for_each(|learned| self.that_asks_what_learned(learned));
         for caution in noticed.2 {
             cx.warn_of(self.digest, caution.as_str());
             self.notice(caution);

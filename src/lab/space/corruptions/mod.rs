@@ -252,7 +252,11 @@ impl Space for Corruptions {
         }
         if height.min(width) < LEAST_SIDE {
             return problem(format!("images need {LEAST_SIDE} x {LEAST_SIDE} pixels at least, not {height} x {width}"))
-                .map_err(|error| error.hint("data::load(.., #{ resize }) has larger ones, and f.resized(shape) a model that takes them"));
+                .map_err(|error| {
+                    error.hint(
+                        "data::load(.., #{ resize }) has larger ones, and f.resized(shape) a model that takes them",
+                    )
+                });
         }
         if self.recipe.scale == Some(Scale::Cifar) && [height, width] != [LEAST_SIDE; 2] {
             return problem(format!(
