@@ -305,6 +305,7 @@ fn numbers_of_images_are_said_as_far_as_they_are_known() {
     let wanted = ["0", "9", "99", "100", "100", "110", "1,200", "12,000", "1,000,000", "1,300,000", "45,000,000"];
     assert_eq!(said, wanted);
     let of = |gap, needed, least| Power {
+        unit: "images",
         gap,
         needed,
         least,
