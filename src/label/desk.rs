@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::seats::Seats;
 use crate::core::files::{broken_line, sealed_line};
-use crate::core::{Cx, Error, Result};
+use crate::core::{Cx, Error, Result, locked};
 use crate::people::{ANSWERS_LOG, PICTURES, PeopleTask, Question, QuestionKind};
 
 /// Why something is not done, as HTTP numbers it.
@@ -92,7 +92,7 @@ impl Desk {
             return Err(Error::file(&path, "not a file"));
         }
         let mut log = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(failed)?;
-        if log.try_lock().is_err() {
+        if locked(&log).is_err() {
             return Err(Error::file(&path, "another `viva label` asks this task").hint("end that one first"));
         }
         let seats = Seats::open(&task)?;

@@ -75,6 +75,7 @@ pub use progress::{Activity, Progress, Quiet};
 pub use recorded::RecordedStep;
 pub use room::room;
 pub use shard::{Division, RecordedShard, Shard, owners};
+pub use stored::locked;
 pub use table::{LongTable, ShownTable, Table, with_tables};
 pub use tensor::{
     Tensor, copied, in_parallel, in_stream, normal_within_two_deviations, parallel_threads, random, restart_stream,

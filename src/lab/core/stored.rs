@@ -53,7 +53,7 @@ pub(super) struct RecordPlace {
 }
 
 /// Takes hold of a file for this process alone. What a process that is just being started has inherited, it holds for a moment.
-fn locked(file: &File) -> std::result::Result<(), std::fs::TryLockError> {
+pub fn locked(file: &File) -> std::result::Result<(), std::fs::TryLockError> {
     const TRIES: u32 = 20;
     for _ in 1..TRIES {
         match file.try_lock() {

@@ -164,7 +164,8 @@ impl Model {
     pub(super) fn knows_by_heart(&self, set: &Dataset) -> Option<String> {
         /// Fewer change no share by much.
         const SHARE: f64 = 0.01;
-        let learned = self.learned.and(&self.learned_through.borrow());
+        let through = self.learned_through.borrow();
+        let learned = if through.numbers.is_empty() { self.learned.clone() } else { self.learned.and(&through) };
         if learned.numbers.is_empty() {
             return None;
         }

@@ -42,9 +42,13 @@ fn key(value: &Value, index: usize) -> Result<Option<String>> {
         Value::Int(number) => format!("number {number}"),
         other => {
             let came = format!("{} {}", other.kind(), other.summary());
-            return Err(Error::argument(format!(
+            let error = Error::argument(format!(
                 "Dataset.clustered: a cluster is known by a string or an int, got {came} for image {index}"
-            )));
+            ));
+            return Err(match other {
+                Value::Float(_) => error.hint("div(a, b) divides whole numbers and leaves the rest out"),
+                _ => error,
+            });
         }
     }))
 }
