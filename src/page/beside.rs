@@ -387,8 +387,9 @@ fn differing_files(all: &[BTreeMap<String, String>]) -> Vec<String> {
 
 /// What is to be said of lines on top of each other where runs were given other things than another seed: figures know of themselves alone.
 fn other_lines(given: &[ComparedLine]) -> Option<Cautions> {
-    // Another model, device or version changes nothing of what a line is of.
-    let tells = |name: &&str| ["script", "arguments", "modules", "data", "tests"].iter().any(|of| name.starts_with(of));
+    /// How names begin of what decides what a line is of; another model, device or version does not.
+    const OF_LINES: [&str; 8] = ["script", "arguments", "modules", "data", "table", "latents", "answers", "task"];
+    let tells = |name: &&str| OF_LINES.iter().any(|of| name.starts_with(of));
     let names: Vec<&str> = given.iter().map(|line| line.name.as_str()).filter(tells).collect();
     (!names.is_empty()).then(|| {
         let told = format!(

@@ -162,3 +162,19 @@ fn clusters_are_known_by_names_of_files() -> Outcome {
     );
     Ok(())
 }
+
+/// Ten of twelve scenes that are brighter on one side are nothing that a fair coin would not do, however many images there are of each.
+#[test]
+fn what_images_look_like_is_counted_by_clusters() {
+    truths(
+        r#"
+        let pixels = [];
+        for i in 0..96 { pixels.push([if i % 12 < 10 { [[0.0, 1.0], [0.0, 1.0]] } else { [[1.0, 0.0], [1.0, 0.0]] }]); }
+        let labels = [];
+        for i in 0..96 { labels.push(i % 2); }
+        let many = data::from(tensor::from(pixels) * 0.9 + 0.1 * tensor::uniform([96, 1, 2, 2], #{ seed: 1 }), labels);
+        let f = model::from(|x| tensor::concat([x.reshape([-1, 4]).mean(1).reshape([-1, 1]), x.reshape([-1, 4]).pick([0], 1)], 1), #{ classes: 2 });
+        let told = |ds| risk::estimate(f, ds, #{ space: space::flip(), seed: 1 }).cautions.some(|said| said.contains("brighter on the right"));
+        #{ images: told.call(many), scenes: !told.call(many.clustered(|row| row.index % 12)) }"#,
+    );
+}

@@ -263,7 +263,9 @@ fn lines_that_name_pictures_are_no_labels() -> Outcome {
         let ds = data::load("a", #{ labels_file: "one.csv" });
         let f = model::from(|x| tensor::zeros([x.shape[0], 3]));
         let told = |f, ds| examine(f, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }) }).cautions.some(|said| said.contains("they may be numbered from 1"));
-        #{ from_one: told.call(f, ds), part: told.call(f, ds.take(1)), joined: told.call(f, ds.join(ds.take(1))), mended: !told.call(f, ds.relabel(|row| row.label - 1)) }"#,
+        let g = model::from(|x| tensor::zeros([x.shape[0], 4]));
+        let of = |labels| data::from(tensor::uniform([6, 1, 4, 4], #{ seed: 1 }), labels);
+        #{ of_arrays: told.call(g, of.call([1, 2, 3, 1, 2, 3])) && !told.call(g, of.call([0, 1, 2, 0, 1, 2])), from_one: told.call(f, ds), part: told.call(f, ds.take(1)), joined: told.call(f, ds.join(ds.take(1))), mended: !told.call(f, ds.relabel(|row| row.label - 1)) }"#,
     );
     Ok(())
 }

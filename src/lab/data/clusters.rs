@@ -62,9 +62,14 @@ impl Dataset {
         (places.len() < of.len()).then_some(of)
     }
 
+    /// How many clusters there are; `None` where each image stands alone.
+    pub fn cluster_count(&self) -> Option<usize> {
+        self.clusters()?.into_iter().max().map(|last| last as usize + 1)
+    }
+
     /// What is to be said of whatever takes images of a cluster for independent.
     pub fn in_clusters(&self) -> Option<String> {
-        let clusters = self.clusters()?.into_iter().max()? + 1;
+        let clusters = self.cluster_count()?;
         let what = match self.clusters_said() {
             Some(_) => format!("the {} images of {} lie in {clusters} clusters", self.len(), self.name),
             None => format!("the {} images of {} are views of {clusters} objects", self.len(), self.name),

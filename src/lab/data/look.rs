@@ -7,6 +7,7 @@ use tch::{Device, Kind};
 
 use super::Dataset;
 use crate::core::{Cx, Result, Tensor};
+use crate::maths::means::as_many_alike;
 
 /// Images that are looked at, at most, evenly spaced over the set.
 const SAMPLE: usize = 256;
@@ -52,7 +53,7 @@ impl Dataset {
         let independent = self.clusters().map_or(n as f64, |clusters| {
             let mut sizes: HashMap<u32, f64> = HashMap::new();
             rows.iter().for_each(|&row| *sizes.entry(clusters[row]).or_default() += 1.0);
-            (n as f64).powi(2) / sizes.values().map(|size| size * size).sum::<f64>()
+            as_many_alike(sizes.values().copied())
         });
         Ok(Look { images: n, independent, centred, bright, right, upper })
     }

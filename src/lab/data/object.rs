@@ -26,12 +26,11 @@ impl Object for Dataset {
     fn summary(&self) -> String {
         let [c, h, w] = self.shape();
         let counted = |count: usize, what: &str| if count == 0 { String::new() } else { format!(", {count} {what}") };
-        let clusters = self.clusters().and_then(|clusters| clusters.into_iter().max());
         format!(
             "data {}: {} images{} {c} x {h} x {w}, {} classes{}{}{}, edge {}{}{}{}",
             self.name,
             self.len(),
-            clusters.map_or(String::new(), |last| format!(" in {} clusters,", last + 1)),
+            self.cluster_count().map_or(String::new(), |n| format!(" in {n} clusters,")),
             self.classes().len(),
             self.absent(),
             self.numbering().map_or(String::new(), |how| format!(" numbered {how}")),
@@ -120,8 +119,8 @@ impl Object for Dataset {
             let each = self.skipped().iter().map(|one| serde_json::json!({ "name": one.name, "why": one.why }));
             json["skipped"] = each.collect();
         }
-        if let Some(last) = self.clusters().and_then(|clusters| clusters.into_iter().max()) {
-            json["clusters"] = (last + 1).into();
+        if let Some(n) = self.cluster_count() {
+            json["clusters"] = n.into();
         }
         let unturned = self.unturned();
         if unturned > 0 {

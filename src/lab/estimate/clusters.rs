@@ -7,6 +7,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::core::Cautions;
 use crate::data::Dataset;
+use crate::maths::means::as_many_alike;
 
 /// Clusters of the images of a result, numbered from 0.
 #[derive(Clone)]
@@ -60,10 +61,9 @@ impl Clusters {
         format!(" in {} clusters", self.count())
     }
 
-    /// As many as if all were as large, (sum n)^2 / sum n^2: where a few hold most images, hardly more than those.
+    /// As many as if all were as large: where a few hold most images, hardly more than those.
     pub fn alike(&self) -> f64 {
-        let sum: f64 = self.sizes.iter().map(|n| f64::from(*n)).sum();
-        sum * sum / self.sizes.iter().map(|n| f64::from(*n).powi(2)).sum::<f64>()
+        as_many_alike(self.sizes.iter().map(|size| f64::from(*size)))
     }
 
     /// Of every image the number of its cluster.
@@ -107,22 +107,19 @@ impl Clusters {
     /// The variance of the mean of all images: as clusters differ from it, but no less than as their means differ from each other where each weighs as much
     /// as it holds, since a large one makes the mean that it differs from.
     pub fn variance(&self, numbers: &[f64]) -> f64 {
-        let (n, clusters) = (numbers.len() as f64, self.count() as f64);
-        let squares = self.sizes.iter().map(|size| f64::from(*size).powi(2)).sum::<f64>();
-        let linearised = variance(&self.linearised(numbers)) / clusters;
-        linearised.max(variance(&self.means(numbers)) * squares / (n * n))
+        let linearised = variance(&self.linearised(numbers)) / self.count() as f64;
+        linearised.max(variance(&self.means(numbers)) / self.alike())
     }
 
     /// So many images that are independent tell a share as well as these (Korn and Graubard, 1998), as many as there are clusters where none
-    /// differs and never more than there are; and the deviations that an interval at the level 1 - delta reaches, Student's of the clusters.
-    pub fn effective(&self, numbers: &[f64], delta: f64) -> (f64, f64) {
+    /// differs and never more than there are.
+    pub fn effective(&self, numbers: &[f64]) -> f64 {
         let n = numbers.len() as f64;
         let (of_images, of_clusters) = (variance(numbers) / n, self.variance(numbers));
-        let effective = match of_images > 0.0 && of_clusters.is_finite() {
+        match of_images > 0.0 && of_clusters.is_finite() {
             true => n / (of_clusters / of_images).max(1.0),
             false => self.alike(),
-        };
-        (effective, self.reach(delta))
+        }
     }
 }
 
@@ -184,12 +181,13 @@ mod tests {
             (0..160u32).map(|i| (i / 4, f64::from(u8::from(right(i / 4, i % 4))))).unzip()
         };
         let (of, alike) = four(&|cluster, _| cluster % 3 == 0);
-        let (effective, reach) = clusters(&of).effective(&alike, 0.05);
+        let effective = clusters(&of).effective(&alike);
         assert!((effective - 40.0).abs() < 1.0, "{effective}");
         // Student's of 39.
+        let reach = clusters(&of).reach(0.05);
         assert!((reach - 2.022691).abs() < 1e-5, "{reach}");
         let (of, mixed) = four(&|_, image| image % 2 == 0);
-        assert_eq!(clusters(&of).effective(&mixed, 0.05).0, 160.0);
-        assert_eq!(clusters(&of).effective(&[1.0; 160], 0.05).0, 40.0);
+        assert_eq!(clusters(&of).effective(&mixed), 160.0);
+        assert_eq!(clusters(&of).effective(&[1.0; 160]), 40.0);
     }
 }

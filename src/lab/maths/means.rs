@@ -17,6 +17,11 @@ pub fn student_at(numbers: &[f64], delta: f64) -> (f64, f64, f64) {
     (value, value - reach, value + reach)
 }
 
+/// As many clusters as if all were as large, (sum n)^2 / sum n^2 of their sizes: where a few hold most, hardly more than those.
+pub fn as_many_alike(sizes: impl Iterator<Item = f64> + Clone) -> f64 {
+    sizes.clone().sum::<f64>().powi(2) / sizes.map(|size| size * size).sum::<f64>()
+}
+
 /// To two digits.
 fn rounded_up(x: f64) -> f64 {
     let unit = 10f64.powf((x.log10().floor() - 1.0).max(0.0));

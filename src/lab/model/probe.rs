@@ -61,7 +61,7 @@ impl Model {
         let known: Option<Noticed> = match call.replay()? {
             Some(record) => Some(
                 serde_json::from_slice(&record)
-                    // Journals of before say nothing of models that closures ask.
+                    // Without the last of these where no closure could be watched.
                     .or_else(|_| {
                         serde_json::from_slice(&record).map(|(classes, rounding, said)| (classes, rounding, said, None))
                     })
@@ -322,8 +322,7 @@ impl Model {
 
     /// Whether none of its scores is below 0, as of probabilities and percentages.
     pub(crate) fn answers_shares(&self) -> bool {
-        let own = ["probabilities", "percentages", SIGMOIDS].map(|what| format!("{} answers {what}", self.name));
-        self.cautions().iter().any(|caution| own.iter().any(|own| caution.starts_with(own)))
+        self.shares_up_to().is_some()
     }
 
     /// What its scores end at, of probabilities 1 and of percentages 100.

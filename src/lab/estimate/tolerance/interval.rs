@@ -134,7 +134,7 @@ pub(super) fn measures(
         let [of_margins, of_right] = [0, 1].map(|which| of_images.iter().map(|of| of[which]).collect::<Vec<f64>>());
         let clusters = clusters.map(|clusters| clusters.only(places.into_iter()));
         let (effective, reach) = match &clusters {
-            Some(clusters) => clusters.effective(&of_right, how.delta),
+            Some(clusters) => (clusters.effective(&of_right), clusters.reach(how.delta)),
             None => (answers.images() as f64, reach),
         };
         // How far the mean margin of clusters may lie from that of others.
@@ -262,6 +262,30 @@ mod tests {
         let found = basic_bootstrap(0.95, vec![0.8, 0.85, 0.9, 0.95, 1.0], 0.05);
         assert!((found.lo - 0.905).abs() < 1e-12 && found.hi == 1.0, "{found:?}");
         assert!(basic_bootstrap(0.5, vec![], 0.05).lo.is_nan());
+    }
+
+    /// Half of the images are one film.
+    #[test]
+    fn intervals_of_unlike_clusters_hold_as_often_as_they_say() -> Result<()> {
+        use rand::Rng;
+        const EXPERIMENTS: u64 = 100;
+        let how = Settings { estimator: Estimator::Corrected, replicates: 100, delta: 0.05, seed: 1 };
+        let films: Vec<u32> = (0..80u32).map(|image| image.saturating_sub(40)).collect();
+        let clusters = Clusters::of_numbers(&films);
+        let mut held = [0; 2];
+        for experiment in 0..EXPERIMENTS {
+            let mut rng = random(19, experiment);
+            let right: Vec<bool> = (0..40).map(|_| rng.gen_bool(0.5)).collect();
+            let row = |image: u32| {
+                (image, image % 2, if right[films[image as usize] as usize] { image % 2 } else { 1 - image % 2 })
+            };
+            let samples = [ResampledRows::of_answers((0..80).map(row).collect())];
+            let found = &measures(&Cx::default(), &samples, (80, Some(&clusters)), (2, 2), how)?[0];
+            held[0] += i32::from(found.accuracy.lo <= 0.5 && 0.5 <= found.accuracy.hi);
+            held[1] += i32::from(found.information.lo <= 0.0);
+        }
+        assert!(held.iter().all(|held| *held >= 88), "{held:?}");
+        Ok(())
     }
 
     /// Forty films of four frames, all of a film answered alike, with labels that a film has in common or not: of 150 experiments four standard deviations of a

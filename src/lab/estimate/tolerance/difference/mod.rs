@@ -486,6 +486,30 @@ mod tests {
         assert!(value == 0.0 && (hi - 1.959963984540054 / 402.0).abs() < 1e-9 && lo == -hi, "{lo} to {hi}");
     }
 
+    /// Two equally good models, each right or wrong in all four frames of a film: of 100 experiments four standard deviations are 0.087.
+    #[test]
+    fn films_that_are_answered_alike_tell_no_models_apart() {
+        let films: Vec<u32> = (0..160).map(|image| image / 4).collect();
+        let (mut held, mut taken) = ([0; 2], 0);
+        for experiment in 0..100 {
+            let mut rng = random(23, experiment);
+            let mut answered = || -> Vec<(u32, u32, u32)> {
+                let right: Vec<bool> = (0..40).map(|_| rng.gen_bool(0.8)).collect();
+                (0..160).map(|i| (i, i % 2, if right[i as usize / 4] { i % 2 } else { 1 - i % 2 })).collect()
+            };
+            let curves = [answered(), answered()].map(|rows| curve(&rows, 2));
+            let how = Resampling { replicates: 100, delta: 0.05, seed: experiment };
+            let apart =
+                |curves: &[Curve; 2]| difference(&Cx::default(), &curves[0], &curves[1], how).expect("a difference");
+            let holds = |of: Interval| i32::from(of.lo <= 0.0 && 0.0 <= of.hi);
+            taken += holds(apart(&curves).accuracy_area);
+            let known = curves.map(|curve| Curve { clusters: Some(Clusters::of_numbers(&films)), ..curve });
+            let found = apart(&known);
+            held = [held[0] + holds(found.accuracy_area), held[1] + holds(found.area)];
+        }
+        assert!(held.iter().all(|held| *held >= 87) && taken < 80, "{held:?}, taken for independent {taken}");
+    }
+
     #[test]
     fn where_no_image_differs_some_might() {
         let all = |answer| curve(&[(0, 1, answer), (1, 2, answer)], CLASSES);
