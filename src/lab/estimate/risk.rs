@@ -323,6 +323,7 @@ impl RiskReport {
         for (k, &n) in counts.iter().enumerate() {
             let repeats = if n == m { 1 } else { repeats };
             let mut sums = [0.0; 9];
+            let mut counted = 0;
             let mut spread = [(f64::INFINITY, f64::NEG_INFINITY); 3];
             for repeat in 0..repeats {
                 cx.check()?;
@@ -347,6 +348,7 @@ impl RiskReport {
                 }
                 // Risks are means of images, whatever clusters these lie in.
                 let own: Vec<usize> = chosen.iter().flat_map(|&cluster| images[cluster].iter().copied()).collect();
+                counted += own.len();
                 let clusters = self.clusters.as_ref().map(|clusters| clusters.only(own.iter().copied()));
                 let range = clusters.as_ref().map_or(1.0, Clusters::stretch);
                 let risk = |all: &[f64]| {
@@ -386,7 +388,11 @@ impl RiskReport {
                     point.insert(name, Value::Float(p.min(1.0)));
                 }
             }
-            point.insert("m".into(), Value::Int(n as i64));
+            // Of parts with as many clusters as many images as there are on average.
+            point.insert("m".into(), Value::Int((counted as f64 / repeats as f64).round() as i64));
+            if self.clusters.is_some() {
+                point.insert("clusters".into(), Value::Int(n as i64));
+            }
             point.insert("test".into(), Value::Str(tests.protocol.test.word().into()));
             if !tests.cautions.is_empty() {
                 point.insert("cautions".into(), Value::Str(tests.cautions.text()));

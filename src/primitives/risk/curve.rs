@@ -20,7 +20,8 @@ pub static CURVE: Primitive = Primitive {
               (means over repeats with 97.5% two-sided Bernstein intervals; of search::average_doubt doubt and weighted_doubt in place of \
               the three, which plot::risks does not draw), and the report's cautions where it has any",
     notes: "Samples are drawn uniformly without replacement, the same for all tests; the betting test looks at a sample in the \
-            order drawn, and at all images in the report's own order. plot::pvalues and plot::risks draw it.",
+            order drawn, and at all images in the report's own order. Of images in clusters whole clusters are drawn: `clusters` says how many, `m` how many images \
+            they hold on average. plot::pvalues and plot::risks draw it.",
     source: "Werpachowski, György and Szepesvári 2019, Figure 5",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });\n\
