@@ -127,3 +127,10 @@ fn what_does_not_fit_is_refused_in_words() {
         assert!(error.contains(wanted), "{code}: {error}");
     }
 }
+
+#[test]
+fn whole_numbers_that_float32_lacks_are_not_drawn_as_others() {
+    let error = evaluate("tensor::choice([16777217], [2])").expect_err("2^24 + 1");
+    assert!(error.contains("float32 has no 16777217: the nearest that it has is 16777216"), "{error}");
+    assert_eq!(numbers("tensor::choice([16777216, 1e30], [3], #{ weights: [1, 0] }).values()"), [16777216.0; 3]);
+}

@@ -310,3 +310,16 @@ fn adversarial_training_s_steps_have_the_length_that_is_said() {
     let said = session.evaluate("test", script).unwrap_or_else(|error| panic!("{}", error.render(false)));
     assert_eq!(said.summary(), "[true, false, true, false, true, false]");
 }
+
+#[test]
+fn what_learned_nothing_says_so_beside_every_result() -> Result<()> {
+    let (cx, set) = (Cx::default(), stripes(60)?);
+    let said = |settings: Settings| -> Result<bool> {
+        let model = train(&cx, &set, &settings)?;
+        Ok(model.cautions().iter().any(|said| said.contains("did not converge") && said.contains("1.1 is lost")))
+    };
+    assert!(said(Settings { lr: 1000.0, ..settings(small()) })?, "its steps are far too long");
+    assert!(!said(settings(small()))?, "it learned");
+    assert!(!said(Settings { epochs: 1, lr: 1e-6, ..settings(small()) })?, "a first epoch begins at the loss of guessing");
+    Ok(())
+}

@@ -385,7 +385,9 @@ pub fn compare(
     let more = |a: &Size, b: &Size| a.enough && if b.enough { b.at > a.at && !same(a, b) } else { b.at >= a.at };
     let larger = count(&|a, b| more(a, b));
     let equal = count(&|a, b| a.enough && b.enough && same(a, b));
-    let gaps: Vec<f64> = pairs.iter().map(|(a, b)| b.at.min(until) - a.at.min(until)).collect();
+    // What rounding alone sets apart would be all the unevenness that there is.
+    let gap = |(a, b): &(Size, Size)| if same(a, b) { 0.0 } else { b.at.min(until) - a.at.min(until) };
+    let gaps: Vec<f64> = pairs.iter().map(gap).collect();
     Ok(Compared {
         uneven: skewed(&gaps, "differences of sizes"),
         seeds: pairs.len(),

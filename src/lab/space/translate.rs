@@ -89,12 +89,12 @@ impl Finite for Translate {
             .hint(match side.checked_sub(2 * reach * eps).filter(|&crop| crop >= 8) {
                 Some(crop) => format!(
                     "load the data with `crop: {crop}` (and a model that takes such crops), so that {} pixels remain around \
-                     it, or use images on a torus such as data::glyphs",
+                     it, or use images on a torus, as data::glyphs are by default",
                     reach * eps
                 ),
                 None => format!(
                     "of images of {side} pixels no crop leaves {} pixels around it: use a smaller radius with a smaller \
-                     `crop` (and a model that takes it), or images on a torus such as data::glyphs",
+                     `crop` (and a model that takes it), or images on a torus, as data::glyphs are by default",
                     reach * eps
                 ),
             })),

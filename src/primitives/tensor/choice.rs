@@ -43,7 +43,14 @@ pub static CHOICE: Primitive = Primitive {
 const PART: usize = 1 << 22;
 
 fn run(cx: &Cx, args: &Args) -> Result<Value> {
-    let values: Vec<f32> = args.numbers("values").into_iter().map(single).collect::<Result<_>>()?;
+    let exact = |x: f64| match single(x)? {
+        kept if x.fract() == 0.0 && x.abs() < 2f64.powi(53) && f64::from(kept) != x => {
+            Err(Error::argument(format!("float32 has no {x}: the nearest that it has is {kept}"))
+                .hint("whole numbers are exact up to 2^24; draw places, and look the numbers up by them"))
+        }
+        kept => Ok(kept),
+    };
+    let values: Vec<f32> = args.numbers("values").into_iter().map(exact).collect::<Result<_>>()?;
     let shape = shape(args)?;
     let total = shape.iter().product::<i64>() as usize;
     let row = shape.last().map_or(1, |n| *n as usize);

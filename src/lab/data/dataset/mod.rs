@@ -1,20 +1,20 @@
 //! A data set: labelled images that stay on disk or as bytes until they are used.
 
+mod copies;
+mod noticed;
+
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::convert::Infallible;
-use std::hash::{DefaultHasher, Hasher};
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use tch::Device;
 
-use super::alike_names::alike_names;
+pub use self::noticed::Skipped;
 use super::latents::Latents;
 use super::numbering::MAX_CLASSES;
 use super::{Objects, Source};
-use crate::core::{Cautions, Cx, Digest, Error, Result, Tensor, Value, bytes_of, on_device};
+use crate::core::{Cx, Digest, Error, Result, Tensor, Value, bytes_of, on_device};
 use crate::render::Mesh;
 
 /// Floats that are read at once, at most: 2 GiB.
@@ -81,19 +81,6 @@ impl Preprocessing {
             Self::Scale(scale) => format!("Scale(PixelScale({}))", scale.digest.hex()),
         }
     }
-}
-
-/// What was found where the images come from and is not among them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
-    pub name: String,
-    pub why: String,
-}
-
-/// How many different images a set holds: with each label, and whatever their labels.
-struct Different {
-    of_label: BTreeMap<i64, usize>,
-    at_all: usize,
 }
 
 /// Whose errors images were made or chosen for, which therefore say nothing against it.
@@ -337,274 +324,9 @@ impl Dataset {
         if known { self.caution(change) } else { None }
     }
 
-    /// The same data with what was left out as it was read.
-    pub(super) fn with_skipped(self, skipped: Vec<Skipped>) -> Self {
-        Self { skipped: skipped.into(), ..self }
-    }
-
-    /// What could not be read where the images come from, or is there twice.
-    pub fn skipped(&self) -> &[Skipped] {
-        &self.skipped
-    }
-
-    /// What is to be said beside every result of these images.
-    pub fn noticed(&self) -> Cautions {
-        let views = [self.in_clusters(), self.overlapping()];
-        let noticed = [self.incomplete(), self.copied()].into_iter().chain(views).chain([
-            self.lying(),
-            self.see_through(),
-            self.foreign_colours(),
-        ]);
-        noticed.flatten().chain(self.departures()).chain(self.told()).collect()
-    }
-
-    /// What is to be said of how these images were read and which they are, whatever is made of them.
-    pub fn noticed_in_reading(&self) -> Cautions {
-        let noticed = [self.incomplete(), self.see_through(), self.foreign_colours()];
-        noticed.into_iter().flatten().chain(self.departures()).chain(self.told()).collect()
-    }
-
-    /// The same data, with more to be said beside every result of it.
-    pub fn with_noticed(self, noticed: Vec<String>) -> Self {
-        Self { told: self.told.iter().cloned().chain(noticed).collect(), ..self }
-    }
-
-    /// The same data, of images that were kept by how a model answers: `why`.
-    pub fn chosen(self, why: &str) -> Self {
-        let told = format!(
-            "images of {} were kept because {why}: accuracy, calibration and comparisons of models on them are not those of images that nobody chose",
-            self.name
-        );
-        self.with_noticed(vec![told])
-    }
-
-    /// Notes labels that may be numbered from 1, the numbers 1 to K, all of them, of classes without names; and names that are nearly the same.
-    pub fn told_of_labels(self) -> Self {
-        let counts = self.counts();
-        let alike = alike_names(&self.classes, &counts);
-        let numbered = super::are_numbers(&self.classes) && counts.len() > 2;
-        let from_one = numbered && counts[0] == 0 && counts[1..].iter().all(|n| *n > 0);
-        Self { from_one, ..self }.with_noticed(alike.into_iter().collect())
-    }
-
-    fn numbered_from_one(&self) -> Option<String> {
-        self.from_one.then(|| {
-            format!(
-                "labels of {} are 1 to {} and none is 0: they may be numbered from 1, and classes are from 0",
-                self.name,
-                self.classes.len() - 1
-            )
-        })
-    }
-
-    /// What a set that these images go into says of them.
-    pub(super) fn told(&self) -> Vec<String> {
-        self.told.iter().cloned().chain(self.numbered_from_one()).collect()
-    }
-
-    /// What could not be read.
-    fn incomplete(&self) -> Option<String> {
-        let first = self.skipped.first()?;
-        let n = self.skipped.len();
-        Some(format!("{}: {n} skipped as it was read, the first of them {}: {}", self.name, first.name, first.why))
-    }
-
-    /// A number that equal images have in common, as far as that is known without drawing or decoding them.
-    pub(super) fn likeness(&self, row: usize) -> u64 {
-        let index = self.rows[row];
-        let known = self.source.likeness(index as usize);
-        known.unwrap_or_else(|| Digest::of_parts(&[&self.of_source.0, &index.to_le_bytes()]).as_u64())
-    }
-
-    /// That number of every image, whatever is made of its pixels as it is read.
-    pub fn likenesses(&self) -> Arc<[u64]> {
-        let Ok(numbers) = self.likenesses_unless(&|| Ok::<_, Infallible>(()));
-        numbers
-    }
-
-    /// The same, unless `stopped` has an error to say in between.
-    fn likenesses_unless<E>(
-        &self,
-        stopped: &dyn Fn() -> std::result::Result<(), E>,
-    ) -> std::result::Result<Arc<[u64]>, E> {
-        /// Sets whose numbers are kept.
-        const KEPT: usize = 8;
-        const TOGETHER: usize = 256;
-        static KNOWN: Mutex<VecDeque<(Digest, Arc<[u64]>)>> = Mutex::new(VecDeque::new());
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, numbers)) = known.iter().find(|(digest, _)| *digest == self.digest) {
-            return Ok(numbers.clone());
-        }
-        let likeness = |row: usize| {
-            if row.is_multiple_of(TOGETHER) {
-                stopped()?;
-            }
-            Ok(self.likeness(row))
-        };
-        let numbers = (0..self.len()).map(likeness).collect::<std::result::Result<Arc<[u64]>, E>>()?;
-        known.truncate(KEPT - 1);
-        known.push_front((self.digest, numbers.clone()));
-        Ok(numbers)
-    }
-
-    pub(super) fn likeness_of_object(&self, row: usize) -> Option<u64> {
-        self.source.likeness_of_object(self.rows[row] as usize)
-    }
-
-    /// Of images that are views of objects, those numbers of the objects, image by image.
-    pub fn likenesses_of_objects(&self) -> impl Iterator<Item = Option<u64>> {
-        (0..self.len()).map(|row| self.likeness_of_object(row))
-    }
-
-    pub(super) fn is_see_through(&self, row: usize) -> bool {
-        self.source.is_see_through(self.rows[row] as usize)
-    }
-
-    pub(super) fn has_foreign_colours(&self, row: usize) -> bool {
-        self.source.has_foreign_colours(self.rows[row] as usize)
-    }
-
     /// The object from a file that the image in this row shows, where it shows one, whatever is made of its pixels as it is read.
     pub(super) fn object_from_file(&self, row: usize) -> Option<Arc<Mesh>> {
         self.source.object_from_file(self.rows[row] as usize)
-    }
-
-    pub(super) fn is_to_be_turned(&self, row: usize) -> bool {
-        self.source.is_to_be_turned(self.rows[row] as usize)
-    }
-
-    /// How many pictures are read as they are stored though their files say that they are to be turned.
-    pub(super) fn unturned(&self) -> usize {
-        (0..self.len()).filter(|&row| self.is_to_be_turned(row)).count()
-    }
-
-    /// How many pictures are see-through somewhere.
-    pub(super) fn seen_through(&self) -> usize {
-        (0..self.len()).filter(|&row| self.is_see_through(row)).count()
-    }
-
-    fn see_through(&self) -> Option<String> {
-        let count = self.seen_through();
-        (count > 0).then(|| {
-            format!(
-                "{count} of the {} pictures of {} are see-through in parts (alpha), and colours that are hidden there are read as if they were not",
-                self.len(),
-                self.name
-            )
-        })
-    }
-
-    fn foreign_colours(&self) -> Option<String> {
-        let count = (0..self.len()).filter(|&row| self.has_foreign_colours(row)).count();
-        (count > 0).then(|| {
-            format!(
-                "{count} of the {} pictures of {} have a colour profile that is not sRGB, and their numbers are read as if they had none: people see other \
-                 colours",
-                self.len(),
-                self.name
-            )
-        })
-    }
-
-    fn lying(&self) -> Option<String> {
-        let unturned = self.unturned();
-        (unturned > 0).then(|| {
-            format!(
-                "{unturned} of the {} pictures of {} are to be turned or mirrored before they are shown, as their files say (EXIF), and are read as \
-                 they are stored",
-                self.len(),
-                self.name
-            )
-        })
-    }
-
-    /// What was noticed of the generator that drew the images, where one did.
-    pub fn drawn_by(&self) -> Cautions {
-        self.source.noticed()
-    }
-
-    /// How many different images there are of each label, and how many at all.
-    fn different(&self) -> Arc<Different> {
-        static KNOWN: Mutex<BTreeMap<Digest, Arc<Different>>> = Mutex::new(BTreeMap::new());
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let of = known.entry(self.digest).or_insert_with(|| {
-            let mut images: Vec<(u64, i64)> =
-                self.likenesses().iter().copied().zip(self.labels.iter().copied()).collect();
-            images.sort_unstable();
-            images.dedup();
-            let mut of_label = BTreeMap::new();
-            images.iter().for_each(|(_, label)| *of_label.entry(*label).or_insert(0) += 1);
-            images.dedup_by_key(|(likeness, _)| *likeness);
-            Arc::new(Different { of_label, at_all: images.len() })
-        });
-        of.clone()
-    }
-
-    /// Of every image the first row with the same pixels, its own where none comes before: pixels as they are read, and where all come of files
-    /// or of one array as these are stored.
-    pub fn first_alike(&self, cx: &Cx) -> Result<Vec<usize>> {
-        const TOGETHER: usize = 256;
-        let alike: Arc<[u64]> = if self.source.compares_stored() {
-            self.likenesses_unless(&|| cx.check())?
-        } else {
-            let rows: Vec<usize> = (0..self.len()).collect();
-            let mut alike = Vec::with_capacity(self.len());
-            let task = cx.progress("images compared", Some(self.len() as u64));
-            for some in rows.chunks(TOGETHER) {
-                cx.check()?;
-                let pixels = Vec::<f32>::try_from(&self.images(some, Device::Cpu)?.f_contiguous()?.f_reshape([-1])?)?;
-                alike.extend(pixels.chunks(pixels.len() / some.len()).map(|image| {
-                    let mut hasher = DefaultHasher::new();
-                    // One zero for both.
-                    image.iter().for_each(|x| hasher.write_u32((x + 0.0).to_bits()));
-                    hasher.finish()
-                }));
-                task.advance(some.len() as u64);
-            }
-            alike.into()
-        };
-        let mut first = HashMap::new();
-        Ok(alike.iter().enumerate().map(|(row, alike)| *first.entry(*alike).or_insert(row)).collect())
-    }
-
-    /// How many of the images are no copies of others.
-    pub fn distinct(&self) -> usize {
-        self.different().at_all
-    }
-
-    /// How many different images have this label.
-    pub fn distinct_of(&self, label: i64) -> usize {
-        self.different().of_label.get(&label).copied().unwrap_or(0)
-    }
-
-    /// What is to be said where many images are there several times. Where all are one image it stands for none.
-    fn copied(&self) -> Option<String> {
-        /// Fewer change no interval by much.
-        const SHARE: f64 = 0.01;
-        let different = self.different();
-        // Of copies within a cluster its size tells.
-        let copies = match self.clusters() {
-            Some(clusters) => {
-                let mut first = HashMap::new();
-                let all = self.likenesses();
-                all.iter()
-                    .zip(clusters)
-                    .filter(|(likeness, cluster)| first.entry(**likeness).or_insert(*cluster) != cluster)
-                    .count()
-            }
-            None => self.len() - different.at_all,
-        };
-        (different.at_all > 1 && copies as f64 >= SHARE * self.len() as f64 && copies > 0).then(|| {
-            let otherwise = match different.of_label.values().sum::<usize>() - different.at_all {
-                0 => String::new(),
-                n => format!(", {n} of them under another label"),
-            };
-            format!(
-                "{copies} of the {} images of {} are copies of others{otherwise}: tests and intervals take all for independent of each other",
-                self.len(),
-                self.name
-            )
-        })
     }
 
     /// Why a change of this name does not keep labels and density, where that is known.
@@ -922,26 +644,5 @@ fn grey(rgb: &[f32], out: &mut [f32]) {
     let plane = out.len();
     for (i, pixel) in out.iter_mut().enumerate() {
         *pixel = 0.299 * rgb[i] + 0.587 * rgb[plane + i] + 0.114 * rgb[2 * plane + i];
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::core::Quiet;
-
-    #[test]
-    fn copies_are_looked_for_once_and_until_told_to_stop() -> Result<()> {
-        let images = Tensor::from_slice(&[0u8, 255, 0, 128]).reshape([4, 1, 1, 1]);
-        let set = super::super::from_tensor(&images, vec![0; 4], None, false)?;
-        let cx = Cx::new(Box::new(Quiet));
-        cx.stop_after(Some(0));
-        assert!(set.first_alike(&cx).is_err_and(|error| error.is_interrupted()));
-        let cx = Cx::new(Box::new(Quiet));
-        assert_eq!(set.first_alike(&cx)?, [0, 1, 0, 3]);
-        let polls = cx.polls();
-        assert_eq!(set.first_alike(&cx)?, [0, 1, 0, 3]);
-        assert_eq!(cx.polls(), polls, "the numbers are known");
-        Ok(())
     }
 }
