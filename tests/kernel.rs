@@ -293,6 +293,20 @@ fn cells_are_answered_in_all_forms() {
     assert_eq!(kernel.run("a").text(), "5");
 }
 
+/// What a cell says stands where it said it before, and so do its warnings.
+#[test]
+fn every_cell_that_is_run_says_its_warnings() {
+    let mut kernel = Kernel::start(&[]);
+    kernel.run(
+        "let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 }); \
+         let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 2, seed: 1 });",
+    );
+    for _ in 0..2 {
+        let said = kernel.run("f.error(ds); f.error(ds)").printed("stderr");
+        assert_eq!(said.matches("learned from 20 of the 20 images").count(), 1, "{said}");
+    }
+}
+
 #[test]
 fn mistakes_are_explained_where_they_stand_and_stop_what_was_asked_with_them() {
     let mut kernel = Kernel::start(&[]);

@@ -793,6 +793,18 @@ fn runs_are_set_beside_one_another() {
     for wanted in ["first: a curve", "second: a curve", "rows[0].error", "all are cats"] {
         assert!(page.contains(wanted), "{wanted} is missing");
     }
+    // A number alone has no cautions: what was said of it was said by the run.
+    let learned = "let ds = data::glyphs(#{ n: 12, size: 16, seed: 1 });\n\
+                   model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 }).accuracy(ds)";
+    std::fs::write(path("learned.rhai"), learned).expect("a script");
+    assert!(viva(&["run", &path("learned.rhai"), "--out", &path("third")]).status.success());
+    let beside = viva(&["compare", &path("first"), &path("third")]);
+    let told_of_it = "third: trained learned from 12 of the 12 images of glyphs";
+    assert!(
+        String::from_utf8_lossy(&beside.stdout).contains(told_of_it),
+        "{}",
+        String::from_utf8_lossy(&beside.stdout)
+    );
     // The rows are a file of the run and among its results, and on its page once.
     let own = report(Path::new(&path("first")));
     assert!(scripts.path().join("first/rows.csv").exists() && !own.contains("id=\"table-1\""));

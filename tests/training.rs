@@ -320,6 +320,9 @@ fn what_learned_nothing_says_so_beside_every_result() -> Result<()> {
     };
     assert!(said(Settings { lr: 1000.0, ..settings(small()) })?, "its steps are far too long");
     assert!(!said(settings(small()))?, "it learned");
-    assert!(!said(Settings { epochs: 1, lr: 1e-6, ..settings(small()) })?, "a first epoch begins at the loss of guessing");
+    assert!(
+        !said(Settings { epochs: 1, lr: 1e-6, ..settings(small()) })?,
+        "a first epoch begins at the loss of guessing"
+    );
     Ok(())
 }

@@ -24,7 +24,7 @@ use std::rc::Rc;
 use crate::core::{Error, Result, Value, suggestion};
 use crate::sandbox::{Confinement, Flags, hold};
 use crate::script::{Diagnostic, Session};
-use crate::term::{Paint, choose_device, context, stop_on_signals, width};
+use crate::term::{Paint, choose_device, context, stop_on_signals, tell_of_libtorch, width};
 
 const USAGE: &str = "\
 viva: a lab for examining deep image classifiers
@@ -204,6 +204,7 @@ fn evaluate(words: &[String]) -> CommandOutcome {
     let mut cx = context();
     sandbox.apply(&mut cx);
     choose_device(&mut cx);
+    tell_of_libtorch(&cx);
     let mut session = Session::new(Rc::new(cx));
     stop_on_signals(session.cx(), |_| false);
     let value = session.evaluate("-e", expression)?;

@@ -22,7 +22,7 @@ use crate::sandbox::{Confinement, FLAGS, Sandbox, hold, named};
 use crate::script::arguments::{check_given, too_many, twice};
 use crate::script::{Diagnostic, FileFinding, ScriptArgument, Session, check_files, file_of, script_arguments};
 use crate::search::Transcript;
-use crate::term::{Paint, choose_device, context, stop_on_signals};
+use crate::term::{Paint, choose_device, context, stop_on_signals, tell_of_libtorch};
 
 const OWN: [&str; 14] = [
     "out",
@@ -289,6 +289,7 @@ fn of_options(options: &RunOptions, then: Option<&str>, sandbox: &Sandbox) -> Re
         (None, Some(device)) => cx.set_device(device),
         (None, None) => choose_device(&mut cx),
     }
+    tell_of_libtorch(&cx);
     if let Some(threads) = options.threads {
         set_threads(threads);
     }

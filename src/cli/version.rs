@@ -2,7 +2,7 @@
 
 use super::CommandOutcome;
 use crate::BUILD;
-use crate::core::record::LIBTORCH;
+use crate::core::record::{libtorch, other_libtorch};
 use crate::core::{Error, cuda_available, cuda_failure, numerics};
 
 pub fn main(words: &[String]) -> CommandOutcome {
@@ -10,7 +10,10 @@ pub fn main(words: &[String]) -> CommandOutcome {
         return Err(Error::argument("viva version takes nothing more").into());
     }
     println!("viva      {}, revision {}", env!("CARGO_PKG_VERSION"), BUILD.revision);
-    println!("libtorch  {LIBTORCH}");
+    println!("libtorch  {}", libtorch());
+    if let Some(told) = other_libtorch() {
+        println!("          {told}");
+    }
     println!("devices   cpu, {} threads", tch::get_num_threads());
     if cuda_available() {
         for device in 0..tch::Cuda::device_count() {

@@ -12,7 +12,7 @@ use crate::core::permissions::resolve;
 use crate::core::{Cx, Error, Journal, Value, below_home, visible};
 use crate::sandbox::Sandbox;
 use crate::script::{Diagnostic, KeptResult, Session, error_map};
-use crate::term::{choose_device, duration};
+use crate::term::{choose_device, duration, tell_of_libtorch};
 
 /// What takes longer tells how long it took.
 const LONG: Duration = Duration::from_secs(1);
@@ -73,6 +73,7 @@ impl Dialogue {
         let mut cx = output.context();
         sandbox.apply(&mut cx);
         choose_device(&mut cx);
+        tell_of_libtorch(&cx);
         cx.set_journal(Journal::in_memory());
         let cx = Rc::new(cx);
         Self {

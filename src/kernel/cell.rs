@@ -75,8 +75,12 @@ impl RunningCell {
                 if before + text.len() <= PRINTED {
                     self.speaker.stream(&parent, name, text);
                 } else if before <= PRINTED {
-                    let said =
-                        format!("a cell shows {} MiB of text; what it prints after this is left out\n", PRINTED >> 20);
+                    let shown = text.floor_char_boundary(PRINTED - before);
+                    self.speaker.stream(&parent, name, text[..shown].to_string());
+                    let said = format!(
+                        "\na cell shows {} MiB of text; what it prints after this is left out\n",
+                        PRINTED >> 20
+                    );
                     self.speaker.stream(&parent, "stderr", said);
                 }
             }

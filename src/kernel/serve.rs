@@ -130,6 +130,7 @@ impl Kernel {
         }
         self.running.begin(parent);
         self.cell.begin(parent, count, silent);
+        self.dialogue.cx.show_warnings_again();
         let next = catch_unwind(AssertUnwindSafe(|| self.dialogue.run_cell(&format!("cell {count}"), &code, !silent)));
         let next = next.unwrap_or_else(|_| {
             let error = Error::internal("a mistake in viva; please report it");

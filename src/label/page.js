@@ -55,11 +55,14 @@ async function send(path, body) {
 }
 
 const KEYS = "1234567890-=";
+// Without n, for None, and u, which takes an answer back.
+const LETTERS = "abcdefghijklmopqrstvwxyz";
 function keyOf(state, i) {
   const name = state.choices[i];
   if (name === "None") return "n";
   if (state.choices.every(text => text === "None" || /^[0-9]$/.test(text))) return name;
-  return KEYS[i];
+  // A digit would be read as the class of that number.
+  return state.choices.some(text => /^[0-9]+$/.test(text)) ? LETTERS[i] : KEYS[i];
 }
 // Of a picture with one before it, first the one before is judged, then the other.
 function open(state) {

@@ -75,7 +75,7 @@ impl RunsBeside {
             cautions
                 .extend(damaged_files(&written_files(manifest), folder).into_iter().map(|told| (name.clone(), told)));
         }
-        cautions.extend(cautions_of(&read.iter().map(|(_, results)| results).collect::<Vec<_>>(), &names));
+        cautions.extend(cautions_of(&read, &names));
         let (mut figures, apart) = figures_of(&read.iter().map(|(_, results)| results).collect::<Vec<_>>(), &names);
         if let Some(told) = other_lines(&given) {
             figures = figures.into_iter().map(|(key, figure)| (key, figure.cautioned(&told))).collect();
@@ -267,11 +267,17 @@ fn walk(name: &str, value: &Json, found: &mut BTreeMap<String, Json>) {
 }
 
 /// What results say of themselves, figures among them: the runs that do, and the caution behind the names of what it stands beside.
-fn cautions_of(results: &[&Json], names: &[String]) -> Vec<(String, String)> {
+fn cautions_of(read: &[(Json, Json)], names: &[String]) -> Vec<(String, String)> {
     let mut all: Vec<(String, Vec<&str>)> = vec![];
-    for (one, name) in results.iter().zip(names) {
+    for ((manifest, results), name) in read.iter().zip(names) {
         let mut found = vec![];
-        collect_cautions("", one, &mut found);
+        collect_cautions("", results, &mut found);
+        // Numbers have no cautions of their own: what was said while they were computed stands in the manifest.
+        for said in manifest["warnings"].as_array().into_iter().flatten().filter_map(Json::as_str) {
+            if found.iter().all(|(known, _)| *known != said) {
+                found.push((said, vec![]));
+            }
+        }
         for (said, places) in found {
             let said = match places.iter().filter(|place| !place.is_empty()).cloned().collect::<Vec<_>>() {
                 places if places.is_empty() => said.to_string(),

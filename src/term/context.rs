@@ -8,6 +8,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::{Bar, Paint, width};
+use crate::core::record::other_libtorch;
 use crate::core::{Cx, cuda_failure, failed_call, resolve_device, tune_allocator, visible};
 
 /// What a process does first: an allocator that keeps its pages, and no developers' report of panics, which are caught where
@@ -69,6 +70,11 @@ pub fn context() -> Cx {
     let mut cx = Cx::new(Box::new(Bar::new()));
     cx.set_width(width());
     cx
+}
+
+/// Says where another libtorch works here than viva was built for.
+pub fn tell_of_libtorch(cx: &Cx) {
+    other_libtorch().into_iter().for_each(|told| cx.warn(told));
 }
 
 /// Has a GPU work where there is one, and says why not where there is a driver for one.

@@ -9,7 +9,9 @@ mod progress;
 mod screen;
 mod style;
 
-pub use context::{Leaving, TerminalMode, choose_device, context, leave, leave_at_once, start, stop_on_signals};
+pub use context::{
+    Leaving, TerminalMode, choose_device, context, leave, leave_at_once, start, stop_on_signals, tell_of_libtorch,
+};
 pub use graphics::{CHOICES, GraphicsProtocol};
 pub use progress::Bar;
 pub use screen::Screen;

@@ -155,6 +155,12 @@ fn pixels_that_a_network_was_not_made_for_are_told() {
             "inverted": inverted.len() == 1 && inverted[0].contains("brightness is inverted"),
             "turned": turned.len() == 1 && turned[0].contains("rows and columns are exchanged"),
             "no images at all": said.call(images * 0) == [],
+            "what it learned from, as it was prepared": {
+                let other = data::from(1 - images, ds.labels, #{ classes: ds.classes });
+                let taught = model::train(other, #{ from: f, epochs: 1, lr: 0.0, seed: 1 });
+                taught.accuracy(other) == f.accuracy(other)
+                    && examine(taught, other, #{ space: space::noise(), search: search::sweep(), levels: [0], seed: 1 }).cautions.all(|c| !c.contains("as they are labelled, and"))
+            },
             "one class says nothing": ds.labels.values().filter(|label| label == ds.labels[0]).len() >= 10 && {
                 let one = data::from(1 - ds.only([ds.labels[0]]).images(), ds.only([ds.labels[0]]).labels, #{ classes: ds.classes });
                 examine(f, one, #{ space: space::noise(), search: search::sweep(), levels: [0], seed: 1 }).cautions.all(|c| !c.contains("as they are labelled, and"))

@@ -50,6 +50,9 @@ fn figures_show_lone_intervals_small_numbers_and_that_cautions_are_left_out() ->
         r#"
         save(plot::risks([#{ m: 100, error: 0.4, weighted_error: 0.5 }]), "bare.svg");
         save(plot::risks([#{ m: 100, error: 0.4, error_lo: 0.3, error_hi: 0.5, weighted_error: 0.5, weighted_error_lo: 0.4, weighted_error_hi: 0.6 }]), "lone.svg");
+        let both = [#{ m: 100, error: 0.4, weighted_error: 0.5 }, #{ m: 100, error: 0.6, weighted_error: 0.7 }];
+        save(plot::risks(both), "bare-two.svg");
+        save(plot::risks(both.map(|row| row + #{ error_lo: 0.3, error_hi: 0.65, weighted_error_lo: 0.4, weighted_error_hi: 0.75 })), "two.svg");
         save(plot::heatmap([[0.0004, 0.04], [0.9, 0.00012]]), "cells.svg");
         let cautions = "";
         for i in 0..40 { cautions += `a caution of many, number ${i}, that takes its room; `; }
@@ -64,6 +67,8 @@ fn figures_show_lone_intervals_small_numbers_and_that_cautions_are_left_out() ->
     };
     // A line and two caps for each of two points.
     assert_eq!(strokes("lone.svg")?, strokes("bare.svg")?.map(|n| n + 3));
+    // Several points above one number of images span no band either. The other line is dashed, in as many pieces as it is long.
+    assert_eq!(strokes("two.svg")?[0], strokes("bare-two.svg")?[0] + 6);
     let cells = svg("cells.svg")?;
     assert!(
         ["0.0004", "0.0001", "0.04", "0.90"].iter().all(|number| cells.contains(&format!(">{number}<"))),

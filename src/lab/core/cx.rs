@@ -329,16 +329,23 @@ impl Cx {
     /// Says something that may make a result mean less than it seems; kept in the run's manifest.
     pub fn warn(&self, message: impl Into<String>) {
         let message = message.into();
-        if !self.said.has_warned(&message) {
+        let (new, shown) = self.said.warn(&message);
+        if shown {
             self.say(&format!("warning: {message}"));
-            self.said.warn(message);
+        }
+        if new {
             self.tell_news();
         }
     }
 
+    /// From here on warnings are shown once more, though each is kept once: what a notebook's cell said is gone when it is run again.
+    pub fn show_warnings_again(&self) {
+        self.said.show_warnings_again();
+    }
+
     /// The same of a model, of which others may have the name that the message tells.
     pub fn warn_of(&self, subject: Digest, message: impl Into<String>) {
-        self.said.of_subject(subject, message.into()).into_iter().for_each(|message| self.warn(message));
+        self.warn(self.said.of_subject(subject, message.into()));
     }
 
     /// Where `print` and `show` write; the standard output unless set.

@@ -25,8 +25,32 @@ fn built() -> Build {
     BUILD.get().copied().unwrap_or(Build { revision: "unknown", compiled: "unknown" })
 }
 
-/// The version that tch 0.24 is bound to; another one does not link.
-pub const LIBTORCH: &str = "2.11.0";
+/// The version that tch 0.24 is bound to. Some others link as well.
+const BUILT_FOR: &str = "2.11.0";
+
+/// The version of the libtorch that works here, as far as it says it.
+pub fn libtorch() -> &'static str {
+    static VERSION: OnceLock<String> = OnceLock::new();
+    VERSION.get_or_init(|| {
+        let said = said_by_libtorch("show_config");
+        version_in(said.as_deref().unwrap_or_default()).unwrap_or(BUILT_FOR).to_string()
+    })
+}
+
+fn version_in(configuration: &str) -> Option<&str> {
+    let (_, after) = configuration.split_once("TORCH_VERSION=")?;
+    after.split([',', ';', ' ']).next().filter(|version| !version.is_empty())
+}
+
+/// What is to be said where another libtorch works here than viva was built for: whatever lies in memory otherwise is misread without an error.
+pub fn other_libtorch() -> Option<String> {
+    // Releases of one minor version keep how things lie in memory.
+    let minor = |version: &'static str| version.split('.').take(2);
+    (!minor(libtorch()).eq(minor(BUILT_FOR))).then(|| {
+        let found = libtorch_path().map_or(String::new(), |path| format!(" ({path})"));
+        format!("viva was built for libtorch {BUILT_FOR} and runs with {}{found}, with which nobody tested it: results may be wrong", libtorch())
+    })
+}
 
 /// What decides which of several routes numbers take, where it is set.
 const VARIABLES: [&str; 13] = [
@@ -48,7 +72,7 @@ const VARIABLES: [&str; 13] = [
 
 /// The programs that results depend on.
 pub fn versions() -> Json {
-    json!({ "viva": env!("CARGO_PKG_VERSION"), "libtorch": LIBTORCH, "revision": built().revision })
+    json!({ "viva": env!("CARGO_PKG_VERSION"), "libtorch": libtorch(), "revision": built().revision })
 }
 
 /// The machine and the libraries on it; what can't be found out is left out.
@@ -358,6 +382,7 @@ mod tests {
             let text = |name: &str| machine[name].as_str().unwrap_or_default();
             assert!((3..16).contains(&text("cpu_capability").len()), "{machine}");
             assert!(text("libtorch_build").starts_with("PyTorch built with"), "{machine}");
+            assert_eq!(version_in(text("libtorch_build")), Some(libtorch()));
             assert!(text("libtorch_path").contains("libtorch"), "{machine}");
             let build = text("viva_build");
             assert!(build.starts_with("build id ") && build.find(';').is_some_and(|at| at >= 40), "{build}");

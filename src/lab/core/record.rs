@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 
 use super::files::{self, TEMPORARY, file_name, pointer_words, sealed};
-pub use super::machine::{Build, LIBTORCH, built_as, differences, machine, versions};
+pub use super::machine::{Build, built_as, differences, libtorch, machine, other_libtorch, versions};
 pub use super::manifest::{InputSeen, Manifest, Setting, damaged_files, nothing_begun};
 use super::manifest::{MANIFEST, PROGRESS, SCRIPT};
 use super::table::CAUTIONS;

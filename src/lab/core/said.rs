@@ -1,7 +1,7 @@
 //! What a run says: what scripts print and show, and warnings.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Digest, Value};
 
@@ -18,6 +18,8 @@ pub(super) struct Said {
     /// The first megabyte of what was printed.
     printed: RefCell<String>,
     warnings: RefCell<Vec<String>>,
+    /// Warnings that stand where the reader sees them.
+    shown: RefCell<BTreeSet<String>>,
     /// What was warned of, and of what first.
     subjects: RefCell<BTreeMap<String, Digest>>,
     /// How much was printed and warned of when it was taken.
@@ -32,6 +34,7 @@ impl Default for Said {
             width: 100,
             printed: RefCell::default(),
             warnings: RefCell::default(),
+            shown: RefCell::default(),
             subjects: RefCell::default(),
             taken: Cell::default(),
         }
@@ -55,30 +58,28 @@ impl Said {
         self.printed.borrow().clone()
     }
 
-    pub fn has_warned(&self, message: &String) -> bool {
-        self.warnings.borrow().contains(message)
-    }
-
-    /// The message as it is to be warned of now: of another subject than before it names that; none where it was told of this one. One that
-    /// a record of before told is of the first that it is told of now.
-    pub fn of_subject(&self, subject: Digest, message: String) -> Option<String> {
-        let another = format!("{message} (so for another of that name, {})", subject.short());
-        if self.has_warned(&another) {
-            return None;
-        }
-        let mut subjects = self.subjects.borrow_mut();
-        match subjects.get(&message) {
-            Some(first) if *first == subject => None,
-            Some(_) => Some(another),
-            None => {
-                subjects.insert(message.clone(), subject);
-                (!self.has_warned(&message)).then_some(message)
-            }
+    /// The message as it is to be warned of: of another subject than it was warned of first it names that. One that a record of before told is of
+    /// the first that it is told of now.
+    pub fn of_subject(&self, subject: Digest, message: String) -> String {
+        match *self.subjects.borrow_mut().entry(message.clone()).or_insert(subject) {
+            first if first == subject => message,
+            _ => format!("{message} (so for another of that name, {})", subject.short()),
         }
     }
 
-    pub fn warn(&self, message: String) {
-        self.warnings.borrow_mut().push(message);
+    /// Keeps a warning. Whether it is new, and whether it is to be shown.
+    pub fn warn(&self, message: &str) -> (bool, bool) {
+        let mut warnings = self.warnings.borrow_mut();
+        let new = !warnings.iter().any(|known| known == message);
+        if new {
+            warnings.push(message.into());
+        }
+        (new, self.shown.borrow_mut().insert(message.into()))
+    }
+
+    /// From here on warnings are shown once more: what was shown before need not be seen any longer.
+    pub fn show_warnings_again(&self) {
+        self.shown.borrow_mut().clear();
     }
 
     pub fn warnings(&self) -> Vec<String> {

@@ -26,6 +26,8 @@ pub struct LearnedImages {
     numbers: Rc<[u32]>,
     /// No larger number was kept.
     cut: Option<u32>,
+    /// What was made of their pixels, each way; a file does not say it.
+    prepared: BTreeSet<String>,
 }
 
 /// The same in a file.
@@ -56,11 +58,15 @@ impl LearnedImages {
     fn and(&self, more: &Self) -> Self {
         let cut = self.cut.into_iter().chain(more.cut).min();
         let all: BTreeSet<u32> = self.numbers.iter().chain(&*more.numbers).copied().collect();
-        Self { numbers: all.into_iter().filter(|number| cut.is_none_or(|cut| *number <= cut)).collect(), cut }
+        Self {
+            numbers: all.into_iter().filter(|number| cut.is_none_or(|cut| *number <= cut)).collect(),
+            cut,
+            prepared: self.prepared.union(&more.prepared).cloned().collect(),
+        }
     }
 
     fn saved(&self) -> Option<SavedImages> {
-        let Self { numbers, cut } = self;
+        let Self { numbers, cut, .. } = self;
         let kept = numbers.iter().take(SAVED).map(|number| format!("{number:08x}")).collect();
         (!numbers.is_empty()).then(|| SavedImages {
             numbers: kept,
@@ -78,7 +84,7 @@ impl LearnedImages {
             .chain(set.likenesses_of_objects().flatten().map(as_object))
             .chain(set.clusters_said().unwrap_or_default().iter().copied().map(as_object))
             .collect();
-        Self { numbers: all.into_iter().collect(), cut: None }
+        Self { numbers: all.into_iter().collect(), cut: None, prepared: BTreeSet::from([set.preparation()]) }
     }
 
     /// Of how many of these images it is known whether they were learned from, and of how many of them that they were.
@@ -99,7 +105,7 @@ impl From<SavedImages> for LearnedImages {
         let digits = saved.numbers.as_bytes().chunks(8).map(|digits| std::str::from_utf8(digits).unwrap_or_default());
         let numbers: BTreeSet<u32> = digits.filter_map(|digits| u32::from_str_radix(digits, 16).ok()).collect();
         let cut = numbers.last().copied().filter(|_| !saved.whole);
-        Self { numbers: numbers.into_iter().collect(), cut }
+        Self { numbers: numbers.into_iter().collect(), cut, prepared: BTreeSet::new() }
     }
 }
 
@@ -128,6 +134,12 @@ impl Model {
             return self;
         }
         Self { learned: saved.map_or(LearnedImages::default(), LearnedImages::from), ..self }
+    }
+
+    /// Whether it learned from most of these very images with their pixels as they are here.
+    pub(super) fn learned_from_these(&self, set: &Dataset) -> bool {
+        let (asked, known) = self.learned.among(set.likenesses().iter().copied().map(short));
+        self.learned.prepared.contains(&set.preparation()) && known > 0.5 * asked
     }
 
     pub(super) fn remembered(&self) -> Option<SavedImages> {

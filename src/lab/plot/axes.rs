@@ -163,6 +163,33 @@ impl<'a> Plot<'a> {
         runs
     }
 
+    /// Of a run of intervals those that no band shows, to its left or to its right: where one or several are all there is above one x. Each stands beside
+    /// the others in its place, those of other series among them: this is the series at place `own` of those with bands.
+    fn without_width(&self, run: &[(f64, f64, f64)], own: usize) -> Vec<(f64, f64, f64)> {
+        let near = |a: f64, b: f64| (a - b).abs() < 0.01 * self.font;
+        let series = || self.panel.layers.iter().filter_map(Layer::band);
+        let has = |series: &Series, at: f64| series.x.iter().any(|&x| self.x.at(x).is_some_and(|x| near(x, at)));
+        let groups: Vec<&[(f64, f64, f64)]> = run.chunk_by(|a, b| near(a.0, b.0)).collect();
+        let mut found = Vec::new();
+        for (place, group) in groups.iter().enumerate() {
+            let (first, last) = (place == 0, place + 1 == groups.len());
+            let shown = |i: usize| (i == 0 && !first) || (i + 1 == group.len() && !last);
+            if (0..group.len()).all(shown) {
+                continue;
+            }
+            let there: Vec<usize> =
+                series().enumerate().filter(|(_, series)| has(series, group[0].0)).map(|(i, _)| i).collect();
+            let before = there.iter().filter(|i| **i < own).count();
+            let places = group.len() * there.len().max(1);
+            // As far from the outermost point as a marker is wide, however many there are.
+            let apart = self.font * (1.4 / places as f64).min(0.45);
+            let shift = |i: usize| apart * ((i * there.len() + before) as f64 - (places - 1) as f64 / 2.0);
+            let hidden = group.iter().enumerate().filter(|(i, _)| !shown(*i));
+            found.extend(hidden.map(|(i, &(x, lo, hi))| (x + shift(i), lo, hi)));
+        }
+        found
+    }
+
     fn bar_boxes(&self, edges: &[f64], heights: &[f64]) -> Vec<Rect> {
         let boxes = edges.windows(2).zip(heights).filter_map(|(edge, &height)| {
             let (x0, x1) = (self.x.at(edge[0])?, self.x.at(edge[1])?);
@@ -332,12 +359,11 @@ impl<'a> Plot<'a> {
     /// What lies below the lines: bands and bars.
     fn draw_spreads(&self, canvas: &mut dyn Canvas) {
         let bars_in_panel = self.panel.layers.iter().filter(|l| matches!(l, Layer::Bars(_))).count();
-        let is_band =
-            |layer: &&Layer| matches!(layer, Layer::Series(s) if s.spread == Spread::Band && s.interval.is_some());
-        let bands = self.panel.layers.iter().filter(is_band).count();
+        let bands = self.panel.layers.iter().filter_map(Layer::band).count();
         // Of many that lie over one another each is fainter, or nothing is seen through all.
         let band = 0.2 * (4.0 / bands as f64).min(1.0);
         let mut columns_before = 0;
+        let mut bands_before = 0;
         for ((colour, _, dash), layer) in styled(self.panel) {
             match layer {
                 Layer::Columns(columns) => {
@@ -354,12 +380,12 @@ impl<'a> Plot<'a> {
                     }
                 }
                 Layer::Series(series) if series.spread == Spread::Band => {
+                    let own = bands_before;
+                    bands_before += usize::from(series.interval.is_some());
                     for run in self.intervals(series) {
-                        // A point alone spans no band.
-                        if let [alone] = run[..] {
-                            self.whisker(canvas, alone, colour);
-                            continue;
-                        }
+                        // A point alone spans no band, nor do several in one place.
+                        let alone = self.without_width(&run, own);
+                        alone.into_iter().for_each(|point| self.whisker(canvas, point, colour));
                         let upper = run.iter().map(|&(x, _, hi)| (x, hi));
                         let lower = run.iter().rev().map(|&(x, lo, _)| (x, lo));
                         let shape = clip_polygon(&upper.chain(lower).collect::<Vec<_>>(), self.frame);

@@ -521,6 +521,14 @@ impl BoxedSample {
 }
 
 impl Layer {
+    /// The series whose intervals are a band, if it is one.
+    pub(super) fn band(&self) -> Option<&Series> {
+        match self {
+            Self::Series(series) if series.spread == Spread::Band && series.interval.is_some() => Some(series),
+            _ => None,
+        }
+    }
+
     /// Its label and look, if it has a colour of its own.
     pub(super) fn labelled_look(&mut self) -> Option<(&str, &mut SeriesLook)> {
         match self {

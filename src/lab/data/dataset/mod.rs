@@ -206,13 +206,17 @@ impl Dataset {
         rows.iter().map(|&row| self.rows[row] as usize).collect()
     }
 
+    /// What is made of the source's pixels as they are read.
+    pub(crate) fn preparation(&self) -> String {
+        self.preprocessing.iter().map(Preprocessing::identity).collect::<Vec<_>>().join(", ")
+    }
+
     /// The digest follows from what the set holds, not from how it was put together: `take(5).take(3)` is `take(3)`.
     fn identified(mut self) -> Self {
-        let changes: Vec<String> = self.preprocessing.iter().map(Preprocessing::identity).collect();
         let kind = format!(
             "{} [{}] {}",
             self.edge.identity(),
-            changes.join(", "),
+            self.preparation(),
             self.classes.iter().map(|name| name.replace('\n', "\\n")).collect::<Vec<_>>().join("\n")
         );
         let (rows, labels) = (bytes_of(&self.rows), bytes_of(&self.labels));
