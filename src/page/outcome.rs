@@ -52,7 +52,18 @@ const VERDICTS: [(&str, &str); 3] =
     [("betting", "betting test"), ("pairwise", "pairwise test"), ("interval", "interval test")];
 
 /// Said elsewhere in a report's table.
-const RISK_REPORT_APART: [&str; 6] = ["type", "hi", "verdict", "reject", "assumption", "cautions"];
+const RISK_REPORT_APART: [&str; 10] = [
+    "type",
+    "hi",
+    "verdict",
+    "reject",
+    "assumption",
+    "cautions",
+    "error_lo",
+    "error_hi",
+    "weighted_error_lo",
+    "weighted_error_hi",
+];
 
 /// An object with the name that the results give it.
 type NamedObject<'a> = (String, &'a Map<String, Json>);
@@ -304,6 +315,13 @@ impl<'a> PageResults<'a> {
                 html! {
                     (points)
                     @if let Some(n) = per_image.filter(|n| n.is_finite()) { " (" (significant(n, 4)) " per image)" }
+                }
+            }
+            ("error" | "weighted_error", Json::Number(_)) => {
+                let end = |of: &str| object.get(&format!("{field}_{of}")).filter(|end| end.is_number());
+                html! {
+                    (four(value))
+                    @if let Some((lo, hi)) = end("lo").zip(end("hi")) { ", 97.5% interval [" (four(lo)) ", " (four(hi)) "]" }
                 }
             }
             (_, Json::Number(_)) => four(value),

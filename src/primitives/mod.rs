@@ -74,6 +74,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &tensor::elementwise::CLAMP,
     &tensor::reduce::SUM,
     &tensor::reduce::MEAN,
+    &tensor::mean_interval::MEAN_INTERVAL,
     &tensor::reduce::MIN,
     &tensor::reduce::MAX,
     &tensor::reduce::QUANTILE,

@@ -190,6 +190,7 @@ impl Param {
         let show = |x: f64| match self.kind {
             Kind::Int => format!("{}", x as i64),
             _ if x != 0.0 && x.abs() < 1e-4 => crate::core::number(x),
+            _ if x.abs() >= 1e9 => format!("{x:e}"),
             _ => format!("{x}"),
         };
         self.range.map(|(lo, hi)| match (lo.is_finite(), hi.is_finite()) {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::population::left_out;
 use super::tolerance::percent;
 use super::tolerance::stuck::FEW;
-use crate::core::{Error, Object, Result, number};
+use crate::core::{Error, Object, Result, number, significant};
 use crate::maths::means::skewed;
 use crate::maths::shares::few_groups;
 use crate::maths::survival::{Between, ProductLimit, Size, paired_difference};
@@ -374,8 +374,17 @@ pub fn compare(
     if known != [true, true] {
         larger_by.value = f64::NAN;
     }
-    // Up to 0 all are the same, and nothing is known of them.
-    if until <= 0.0 {
+    let some_failed = pairs.iter().any(|(a, b)| [a, b].iter().any(|size| size.enough && size.at <= until));
+    if until > 0.0 && !some_failed {
+        let said = format!(
+            "of {} images none failed for either up to {}: which of the two takes more is not known",
+            pairs.len(),
+            significant(until, 4)
+        );
+        cautions.iter_mut().for_each(|cautions| cautions.push(said.clone()));
+    }
+    // Where all are the same for want of larger changes nothing is known of them.
+    if until <= 0.0 || !some_failed {
         larger_by = unknown;
     }
     let means = [0, 1].map(|which| if known[which] && until > 0.0 { means[which] } else { f64::NAN });
@@ -389,7 +398,7 @@ pub fn compare(
     let gap = |(a, b): &(Size, Size)| if same(a, b) { 0.0 } else { b.at.min(until) - a.at.min(until) };
     let gaps: Vec<f64> = pairs.iter().map(gap).collect();
     Ok(Compared {
-        uneven: skewed(&gaps, "differences of sizes"),
+        uneven: skewed(&gaps, "differences of sizes").filter(|_| some_failed),
         seeds: pairs.len(),
         left_out,
         means,

@@ -5,6 +5,7 @@ pub mod choose;
 pub mod create;
 pub mod device;
 pub mod elementwise;
+pub mod mean_interval;
 pub mod random;
 pub mod reduce;
 pub mod shape;

@@ -117,7 +117,7 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
     options: &[UP_TO.or(Fallback::Absent("the largest that was tried with both")), DELTA],
     returns: "a map: `first, second, larger_by, larger_by_lo, larger_by_hi, up_to, seeds, left_out, only_first, only_second, larger, decided, equal, cautions`",
     notes: "Restricted means as tolerance::smallest_change has them, over the images that both were right on; `larger_by` is how much the second \
-            one's is larger, with Student's interval from the pseudo-values of pairs, wider where images were given up early, and () where gradients vanished on more than 5% of either's images. `only_first` and `only_second` are images that failed for one \
+            one's is larger, with Student's interval from the pseudo-values of pairs, wider where images were given up early, and () where gradients vanished on more than 5% of either's images or no image failed for either. `only_first` and `only_second` are images that failed for one \
             alone. `decided` images are those of which these searches tell which model took more, where one that \
             was never broken took all that was tried; `larger` is the number of those that took the second one more, of which a sign test is of `larger` in `decided`. `equal` images, whose sizes \
             differ by less than 1 in 100,000, are none of these. \

@@ -26,6 +26,14 @@ impl ResampledRows {
         }
     }
 
+    /// The same with labels and answers numbered by their places in `all`, where they were by those in `own`.
+    pub fn renumbered(&self, own: &[i32], all: &[i32]) -> Self {
+        let places: Vec<u32> = own.iter().map(|class| all.binary_search(class).unwrap_or_default() as u32).collect();
+        let rows =
+            self.rows.iter().map(|&(image, label, answer)| (image, places[label as usize], places[answer as usize]));
+        Self { rows: rows.collect(), margins: self.margins.clone() }
+    }
+
     #[cfg(test)]
     pub fn of_answers(rows: Vec<(u32, u32, u32)>) -> Self {
         Self { margins: vec![0.0; rows.len()], rows }
