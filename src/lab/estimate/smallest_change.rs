@@ -166,8 +166,8 @@ fn said_of_sizes(
 ) -> Vec<String> {
     let search = &transcript.of.search;
     let mut said: Vec<String> = left_out(transcript).into_iter().collect();
-    // Of several searches one may keep the worst point that it meets.
-    let least = transcript.of.finds_least && transcript.members().is_none();
+    // Of several searches one may keep the worst point that it meets; DeepFool makes nothing smaller that fails.
+    let least = transcript.of.finds_least && transcript.members().is_none() && !search.starts_with("deepfool(");
     if !least && fooled > 0 {
         said.push(format!(
             "sizes of images that failed are of the points where {search} ended, which may be larger than the least change that fails: these are \

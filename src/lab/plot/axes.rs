@@ -404,7 +404,9 @@ impl<'a> Plot<'a> {
                     if bars_in_panel > 1 {
                         canvas.line(&outline, Pen { width: series_width(self.font), colour, dash });
                     } else {
-                        let white = Pen::solid(self.font * 0.04, WHITE);
+                        // Narrow bars would be gone between wide gaps.
+                        let narrowest = boxes.iter().map(Rect::width).fold(f64::INFINITY, f64::min);
+                        let white = Pen::solid((self.font * 0.04).min(0.1 * narrowest), WHITE);
                         boxes.iter().for_each(|b| canvas.line(&[(b.x0, b.y0), (b.x0, b.y1)], white));
                     }
                 }

@@ -10,6 +10,8 @@ pub(super) struct CutOff {
     not_positive: usize,
     beyond: usize,
     bars: usize,
+    /// Of a histogram, with something in them.
+    bins: usize,
     intervals: usize,
     coloured: usize,
     infinite: usize,
@@ -44,6 +46,13 @@ impl CutOff {
                 self.infinite += columns.heights.iter().filter(|height| height.is_infinite()).count();
                 &columns.interval
             }
+            Layer::Bars(bars) => {
+                // A bin that begins at 0 or below has no place on a log axis, whatever lies further up in it.
+                let placed = bars.edges.windows(2).zip(&bars.heights);
+                let hidden = placed.filter(|(edge, height)| **height > 0.0 && not_positive(across, edge[0]));
+                self.bins += hidden.count();
+                return;
+            }
             Layer::HeatMap(HeatMap { values, range: Some((lo, hi)), .. }) => {
                 self.coloured += values.iter().filter(|v| v.is_finite() && (*v < lo || *v > hi)).count();
                 return;
@@ -74,6 +83,11 @@ impl CutOff {
             ),
             (self.beyond, "point lies beyond the axes", "points lie beyond the axes"),
             (self.bars, "bar ends beyond the axis", "bars end beyond the axis"),
+            (
+                self.bins,
+                "bin begins at 0 or below and is left out of a log axis, with all that lies in it",
+                "bins begin at 0 or below and are left out of a log axis, with all that lies in them",
+            ),
             (self.intervals, "interval reaches beyond the axes", "intervals reach beyond the axes"),
             (
                 self.coloured,

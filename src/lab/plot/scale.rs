@@ -57,11 +57,19 @@ impl Scale {
         }
         (scale.lo, scale.hi) = (limit(scale.outer(a)), limit(scale.outer(b)));
         let (min, max) = (axis.min.filter(|&v| usable(v)), axis.max.filter(|&v| usable(v)));
-        if let Some(min) = min.filter(|min| *min < max.unwrap_or(scale.hi)) {
-            scale.lo = limit(min);
-        }
-        if let Some(max) = max.filter(|max| *max > scale.lo) {
-            scale.hi = limit(max);
+        // An end beyond all values leaves them out, and some axis there has to be.
+        let beside = |v: f64, sign: f64| limit(if log { v * 10f64.powf(sign) } else { v + sign * v.abs().max(1.0) });
+        match (min, max) {
+            (Some(min), None) if min >= scale.hi => (scale.lo, scale.hi) = (limit(min), beside(min, 1.0)),
+            (None, Some(max)) if max <= scale.lo => (scale.lo, scale.hi) = (beside(max, -1.0), limit(max)),
+            _ => {
+                if let Some(min) = min.filter(|min| *min < max.unwrap_or(scale.hi)) {
+                    scale.lo = limit(min);
+                }
+                if let Some(max) = max.filter(|max| *max > scale.lo) {
+                    scale.hi = limit(max);
+                }
+            }
         }
         scale
     }

@@ -29,6 +29,7 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
         never_failed(plan, rows),
         within_rounding(plan, rows),
         unbounded(plan),
+        plan.data.other_lengths("levels, radii and magnitudes").filter(|_| plan.space.additive()),
         as_wanted_throughout(plan, rows),
     ];
     noticed.into_iter().flatten().for_each(|caution| cautions.add(caution));

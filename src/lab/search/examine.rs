@@ -20,7 +20,8 @@ pub fn examine(cx: &Cx, plan: &Examination) -> Result<Transcript> {
         }
         None => examine_one(cx, plan)?,
     };
-    Ok(found.told_of_flat_softmax(cx, plan).told_of_preparation(cx, plan)?.asked_again(cx, plan))
+    let found = found.told_of_flat_softmax(cx, plan).told_of_preparation(cx, plan)?.told_of_nearer(cx, plan)?;
+    Ok(found.asked_again(cx, plan))
 }
 
 /// Has every shard work out what follows: of searches one after another each is given the images that those before it left.
@@ -32,7 +33,7 @@ pub(crate) fn in_whole<'a>(cx: &'a Cx, what: &str) -> impl Drop + 'a {
     cx.undivided()
 }
 
-fn examine_one(cx: &Cx, plan: &Examination) -> Result<Transcript> {
+pub(super) fn examine_one(cx: &Cx, plan: &Examination) -> Result<Transcript> {
     let way = pairing::way(plan)?;
     plan.space.check(plan.data)?;
     super::scale::check(cx, plan)?;

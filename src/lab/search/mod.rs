@@ -41,6 +41,7 @@ mod lessons;
 pub mod measure;
 mod measured;
 mod minimum_norm;
+mod nearer;
 mod nearest;
 mod need;
 mod on_their_way;

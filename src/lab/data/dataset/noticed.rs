@@ -35,6 +35,17 @@ impl Dataset {
         noticed.flatten().chain(self.departures()).chain(self.told()).collect()
     }
 
+    /// What is to be said of `what`, which are lengths, where images are not read as the pixels that they are stored as.
+    pub fn other_lengths(&self, what: &str) -> Option<String> {
+        self.depends_on_whole_image().then(|| {
+            format!(
+                "images of {} are centred, standardised or scaled as they are read: {what} are lengths of what the model is given, and the same change of the \
+                 pixels before may be of another length",
+                self.name
+            )
+        })
+    }
+
     /// What is to be said of how these images were read and which they are, whatever is made of them.
     pub fn noticed_in_reading(&self) -> Cautions {
         let noticed = [self.incomplete(), self.see_through(), self.foreign_colours()];

@@ -62,15 +62,12 @@ impl CertifiedImages {
 
 /// What lengths are of, where they are not of plain pixels.
 fn prepared(set: &Dataset) -> Option<String> {
-    set.leaves_unit_range().then(|| {
-        let how = match set.depends_on_whole_image() {
-            true => "are centred, standardised or scaled as they are read",
-            false => "need not lie in [0, 1]",
-        };
+    let any_range = || {
         format!(
-            "images of {} {how}: sigma and radii are lengths of what the model is given, and the same change of the pixels before may be of \
+            "images of {} need not lie in [0, 1]: sigma and radii are lengths of what the model is given, and the same change of the pixels before may be of \
              another length",
             set.name
         )
-    })
+    };
+    set.other_lengths("sigma and radii").or_else(|| set.leaves_unit_range().then(any_range))
 }

@@ -1,0 +1,124 @@
+//! Whether a search for the least change went by gradients that led it far around.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::{Apgd, BimStart, Ddn, Examination, Search, Transcript, gradient_search};
+use crate::core::{Cx, Division, Result, significant};
+use crate::data::Dataset;
+use crate::space::{Norm, Space};
+
+/// Images that are asked about once more, at most, and of how many one is.
+const MOST: usize = 16;
+const OF: usize = 8;
+/// Fewer that fail may be single mistakes.
+const FEW: usize = 2;
+/// Steps about each: of a model whose gradients lead somewhere about as many as of a search of a hundred come to.
+const STEPS: u32 = 20;
+/// Of what was found, how far others may go. A search that came near the least change is hardly ever twice as far from it.
+const PART: f64 = 0.5;
+
+impl Transcript {
+    /// Of a search along gradients for the least change of pixels: says where a few steps of another one, which small gradients don't shorten, make images fail
+    /// by half as much, or as near as nothing was found. Where scores hardly change around an image, as of rounded pixels, its own steps go astray (Athalye, Carlini and
+    /// Wagner, ICML 2018).
+    pub(super) fn told_of_nearer(self, cx: &Cx, plan: &Examination) -> Result<Self> {
+        let goes = plan.search.finds_least() && gradient_search(&*plan.search).is_some() && plan.steps.is_empty();
+        let opaque = plan.model.draws() || plan.model.opaque();
+        if !goes || opaque || !plan.objective.plain() || matches!(cx.division(), Division::Shard(_)) {
+            return Ok(self);
+        }
+        match self.nearer(cx, plan) {
+            Err(error) if error.is_interrupted() => Err(error),
+            Ok(Some(caution)) => Ok(self.with_word(cx, caution)),
+            // What is known without it is kept whatever happens here.
+            _ => Ok(self),
+        }
+    }
+
+    fn nearer(&self, cx: &Cx, plan: &Examination) -> Result<Option<String>> {
+        // By image, the least change that fails, if one was found.
+        let mut found: BTreeMap<usize, Option<f64>> = BTreeMap::new();
+        for row in self.rows.iter().filter(|row| row.may_be_fooled() && !row.stuck()) {
+            let least = found.entry(row.id as usize).or_default();
+            if row.fooled() {
+                let size = f64::from(row.magnitude);
+                *least = Some(least.map_or(size, |least| least.min(size)));
+            }
+        }
+        let mut sizes: Vec<f64> = found.values().flatten().copied().collect();
+        sizes.sort_by(f64::total_cmp);
+        let mut told = vec![];
+        if let Some(&middle) = sizes.get(sizes.len() / 2) {
+            let far: Vec<usize> =
+                found.iter().filter(|(_, size)| size.is_some_and(|size| size >= middle)).map(|(id, _)| *id).collect();
+            if let Some((failed, asked)) = self.failing(cx, plan, &far, PART * middle)? {
+                told.push(format!(
+                    "{failed} of {asked} images that it moved by {} or more fail by half as much",
+                    significant(middle, 3)
+                ));
+            }
+        }
+        let within = plan.levels.last().copied().or(plan.space.differentiable().and_then(|space| space.within()));
+        if let Some(radius) = within {
+            let left: Vec<usize> = found.iter().filter(|(_, size)| size.is_none()).map(|(id, _)| *id).collect();
+            if let Some((failed, asked)) = self.failing(cx, plan, &left, radius)? {
+                told.push(format!(
+                    "{failed} of {asked} images that it left right fail within {}",
+                    significant(radius, 3)
+                ));
+            }
+        }
+        Ok((!told.is_empty()).then(|| {
+            format!(
+                "{} missed far smaller changes: by {STEPS} steps of another search {}; what is said of sizes and accuracies is of a search that went \
+                 astray (tolerance::audit, or search::apgd, bim and square on the same images, tell more)",
+                plan.search.describe(),
+                told.join(", and ")
+            )
+        }))
+    }
+
+    /// Of some of these images how many fail within a ball, and of how many, if that is more than a few.
+    fn failing(&self, cx: &Cx, plan: &Examination, images: &[usize], radius: f64) -> Result<Option<(usize, usize)>> {
+        let asked = images.len().min(MOST.min((plan.data.len() / OF).max(FEW)));
+        let Some(space) = plan.space.ball(radius).filter(|_| asked >= FEW && radius > 0.0) else { return Ok(None) };
+        let some: Vec<usize> = (0..asked).map(|i| images[i * images.len() / asked]).collect();
+        let data = plan.data.select(&some)?;
+        // Every process works it out in whole.
+        let _whole = cx.undivided();
+        let tried = super::examine::examine_one(cx, &within(plan, &data, space, other(plan, radius)))?;
+        let failed = tried.rows.iter().filter(|row| row.fooled()).count();
+        Ok((failed >= FEW).then_some((failed, asked)))
+    }
+}
+
+/// In l2, where one step at the edge of a large ball leads out of all that tells: a search whose ball shrinks. Else one by steps of one length.
+fn other(plan: &Examination, radius: f64) -> Rc<dyn Search> {
+    let l2 = plan.space.differentiable().is_some_and(|space| space.norm() == Norm::L2);
+    match l2 && !plan.search.describe().starts_with("ddn(") {
+        true => Rc::new(Ddn { steps: STEPS, step: 1.0, gamma: 0.1, ball: radius }),
+        false => Rc::new(Apgd { steps: STEPS, start: BimStart::Image, restarts: 1 }),
+    }
+}
+
+fn within<'a>(
+    plan: &Examination<'a>,
+    data: &'a Dataset,
+    space: Rc<dyn Space>,
+    search: Rc<dyn Search>,
+) -> Examination<'a> {
+    Examination {
+        model: plan.model,
+        data,
+        space,
+        search,
+        objective: plan.objective.clone(),
+        levels: vec![],
+        steps: vec![],
+        densities: plan.densities,
+        measures: vec![],
+        batch: plan.batch,
+        seed: plan.seed,
+    }
+}
