@@ -194,7 +194,7 @@ fn batches(device: &str) -> Json {
     run(&format!("{GLYPHS} let f = model::train(ds, #{{ arch: linear, epochs: 1, seed: 1 }}); ()"));
     let of = [
         "let many = data::glyphs(#{ n: 300, size: 28, seed: 2 }); f.logits(many).to(\"cpu\").values()",
-        "examine(f, many, #{ space: space::pixels(\"l2\"), search: search::fmn(#{ steps: 1 }), seed: 1 }).column(\"magnitude\")",
+        "examine(f, many, #{ space: space::pixels(\"l2\"), search: search::bim(#{ steps: 1 }), seed: 1 }).column(\"magnitude\")",
     ]
     .map(&mut run);
     json!({ "of": of, "warnings": session.cx().warnings() })

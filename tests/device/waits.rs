@@ -97,7 +97,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         name: "search::ddn, a step",
-        script: "examine(f, glyphs, #{ space: space::pixels(\"l2\"), search: search::ddn(#{ steps: SIZE }), batch: 64, seed: 1 })",
+        script: "examine(f, glyphs, #{ space: space::pixels(\"l2\", #{ radius: 0.001 }), search: search::ddn(#{ steps: SIZE }), batch: 64, seed: 1 })",
         sizes: [4, 12],
         steps: Some(1.0),
         waits: 0.0,

@@ -6,7 +6,7 @@ latent vectors; staged_batched.pt one whose images depend on the batch, staged_l
 staged_noisy.pt one that adds noise of its own to images of label 2, and staged_bright.pt one whose pixels leave [0, 1].
 twice.pt holds the weights of one network and averages of them, beside.pt and shadow.pt the averages under other names or within something else, and
 behind.pt one network behind a prefix, scaled.pt one with a normalisation beside it, and noted.pt one
-with a number; masked.pt has no gradient at half of the pixels. alone.pt takes one image at a time, places.pt turns its answers round from the ninth image of a batch
+with a number; masked.pt has no gradient at half of the pixels, and stepped.pt steep steps of pixels. alone.pt takes one image at a time, places.pt turns its answers round from the ninth image of a batch
 on, and seldom.pt draws one answer in fifty.
 """
 from typing import Dict, Tuple
@@ -23,6 +23,19 @@ class Without(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         with torch.no_grad():
             return self.last(torch.nn.functional.avg_pool2d(x, 4).flatten(1))
+
+
+class Stepped(torch.nn.Module):
+    """Reads pixels as 0, a half or 1, with steps so steep that gradients are next to nothing between them and lead far beyond at them."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.last = torch.nn.Linear(256, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = (torch.sigmoid(200.0 * (x - 0.25)) + torch.sigmoid(200.0 * (x - 0.75))) / 2.0
+        return self.last(x.flatten(1))
 
 
 class Dropping(Without):
@@ -149,6 +162,7 @@ for name, network in [
     ("places", Places()),
     ("seldom", Seldom()),
     ("masked", Masked()),
+    ("stepped", Stepped()),
     ("without_gradients", Without()),
     ("dropping", Dropping()),
     ("batch_normed", BatchNormed()),

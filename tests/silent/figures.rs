@@ -1,5 +1,6 @@
 //! Figures and tables that showed less than they were given.
 
+use super::inputs::Outcome;
 use super::{refused, run_in, truths};
 
 /// A search for the least change has a place in dB for those alone that it made fail.
@@ -93,4 +94,56 @@ fn a_csv_file_holds_arrays_and_maps_whole() {
     let cell = |place: usize| -> serde_json::Value { serde_json::from_str(&row[place]).expect("JSON") };
     assert_eq!(cell(0), serde_json::json!([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]));
     assert_eq!(cell(1), serde_json::json!({ "x": 0.123456789012, "word": "two, \"three\"" }));
+}
+
+/// What a log axis has no place for, bars that are thinner than the gaps between them, and ends of axes beyond everything.
+#[test]
+fn a_histogram_shows_or_says_all_of_its_values() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    run_in(
+        folder.path(),
+        r#"
+        let values = [];
+        for i in 0..4000 { values.push(i / 2.0); }
+        save(plot::histogram(values, #{ bins: 1500 }), "narrow.svg");
+        save(plot::histogram(values, #{ bins: 10 }), "wide.svg");
+        "#,
+    )?;
+    // A white line on the edge of each wide bar; narrow ones are one shape.
+    let gaps = |name: &str| -> std::io::Result<usize> {
+        let text = std::fs::read_to_string(folder.path().join(name))?;
+        Ok(text
+            .lines()
+            .filter(|line| line.contains("stroke=\"#FFFFFF\"") || line.contains("stroke=\"#ffffff\""))
+            .count())
+    };
+    assert_eq!((gaps("narrow.svg")?, gaps("wide.svg")?), (0, 10));
+    truths(
+        r#"
+        let values = [0.5];
+        for i in 0..200 { values.push(100.0 * i / 200); }
+        let logged = plot::histogram(values, #{ bins: 20 }).log_x();
+        let empty = plot::line([1, 2, 3], [1, 2, 3], #{ y_min: 10 });
+        #{
+            bins: logged.cautions.some(|said| said.contains("1 bin begins at 0 or below and is left out of a log axis")),
+            beyond: empty.cautions.some(|said| said.contains("3 points lie beyond the axes")),
+        }"#,
+    );
+    Ok(())
+}
+
+#[test]
+fn lengths_on_prepared_images_are_told_to_be_others() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 20, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 2, seed: 1 });
+        let told = |ds, space, search| examine(f, ds, #{ space: space, search: search, seed: 1 }).cautions.some(|said| said.contains("levels, radii and magnitudes are lengths of what the model is given"));
+        let bim = search::bim(#{ steps: 2 });
+        #{
+            standardised: told.call(ds.standardise(), space::pixels("linf", #{ radius: 0.1 }), bim),
+            noise: told.call(ds.centre(), space::noise(0.1), search::random(#{ questions: 2 })),
+            plain: !told.call(ds, space::pixels("linf", #{ radius: 0.1 }), bim),
+        }"#,
+    );
 }

@@ -932,3 +932,23 @@ fn binary_labels_of_probabilities_are_refused() {
         #{ told: t.cautions.some(|said| said.contains(\"nothing was looked for\")) }";
     truths(told);
 }
+
+/// Steep steps of pixels lead DeepFool far beyond the least change that fails; a plain network leads it there.
+#[test]
+fn a_search_that_went_far_astray_says_so() {
+    truths(&with_golden(
+        "stepped",
+        r#"
+        let images = data::glyphs(#{ n: 60, size: 16, position: "centred", margin: 0, seed: 1 });
+        let read = data::from(images.images(), f.predict(images), #{ classes: images.classes });
+        let plain = model::train(images, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
+        let space = space::pixels("l2", #{ bounds: [0, 1] });
+        let found = |f, ds| examine(f, ds, #{ space: space, search: search::deepfool(), seed: 1 });
+        let said = |t| t.cautions.some(|said| said.contains("missed far smaller changes"));
+        let stepped = found.call(f, read);
+        #{
+            told: said.call(stepped), plain: !said.call(found.call(plain, images)),
+            sizes: tolerance::smallest_change(stepped).cautions.some(|said| said.contains("bounds from above")),
+        }"#,
+    ));
+}

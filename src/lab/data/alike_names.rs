@@ -2,17 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use unicode_normalization::UnicodeNormalization;
+
 use crate::core::cut;
 
 /// A class of so many images has a name that another one may have been meant for, which has a tenth of them or fewer.
 const COMMON: usize = 10;
 
-/// What is to be said of classes whose names differ by case, by blanks and strokes, by two letters that changed places or, of five letters and more, by one
-/// that is too many within, where one of both is rare: what numbers classes by their names counts each as a class, and those behind it one higher. Another
+/// What is to be said of classes whose names differ by case, by blanks and strokes or by how letters are composed, and where one of both is rare by two letters
+/// that changed places or, of five letters and more, by one that is too many within: what numbers classes by their names counts each as a class, and those behind it one higher. Another
 /// letter in the place of one often is another class, and so is one at the end. `counts`: how many images there are of each.
 pub(super) fn alike_names(classes: &[String], counts: &[usize]) -> Option<String> {
     const SHOWN: usize = 120;
-    let plain = |name: &String| name.to_lowercase().replace(['_', '-', ' '], "").chars().collect::<Vec<char>>();
+    let plain = |name: &String| {
+        name.nfkc().collect::<String>().to_lowercase().replace(['_', '-', ' '], "").chars().collect::<Vec<char>>()
+    };
     let plain: Vec<Vec<char>> = classes.iter().map(plain).collect();
     // Names that slips of one letter can turn into each other have one in common among themselves and what is left of them without a letter.
     let mut by_rest: BTreeMap<Vec<char>, Vec<usize>> = BTreeMap::new();
@@ -22,9 +26,9 @@ pub(super) fn alike_names(classes: &[String], counts: &[usize]) -> Option<String
     let mut pairs = vec![];
     for (rare, name) in plain.iter().enumerate().filter(|(_, name)| name.len() > 2) {
         let common = |&k: &usize| {
-            counts[rare] > 0
-                && counts[k] >= COMMON * counts[rare]
-                && (is_slip(name, &plain[k]) || is_slip(&plain[k], name))
+            let same = *name == plain[k] && counts[k] > 0 && (counts[rare], k) < (counts[k], rare);
+            let slip = || counts[k] >= COMMON * counts[rare] && (is_slip(name, &plain[k]) || is_slip(&plain[k], name));
+            counts[rare] > 0 && (same || slip())
         };
         let found = rests(name).flat_map(|rest| by_rest[&rest].clone()).filter(|k| *k != rare).find(common);
         pairs.extend(found.map(|k| format!("{:?} ({} images) beside {:?}", classes[rare], counts[rare], classes[k])));
@@ -72,6 +76,9 @@ mod tests {
             (["Cat", "cat", "dog"], [1, 40, 9]),
             (["tree_frog", "tree-frog", "x"], [3, 30, 9]),
             (["leopard", "leoppard", "x"], [30, 3, 9]),
+            // Of equally many images, and with an accent of its own.
+            (["Cat", "cat", "dog"], [20, 20, 9]),
+            (["caf\u{e9}", "cafe\u{301}", "dog"], [20, 20, 9]),
         ] {
             assert!(told(&names, &counts).is_some_and(|told| told.contains("beside")), "{names:?}");
         }

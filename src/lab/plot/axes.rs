@@ -396,17 +396,23 @@ impl<'a> Plot<'a> {
                 }
                 Layer::Bars(bars) => {
                     let boxes = self.bar_boxes(&bars.edges, &bars.heights);
-                    let mut outline: Vec<CanvasPoint> = Vec::new();
-                    for bar in &boxes {
-                        canvas.fill(&bar.corners(), colour, if bars_in_panel > 1 { 0.3 } else { 0.8 });
-                        outline.extend([(bar.x0, bar.y0), (bar.x1, bar.y0)]);
+                    let opacity = if bars_in_panel > 1 { 0.3 } else { 0.8 };
+                    // Gaps, or the seams between bars of a fraction of a pixel, would be most of what is seen of narrow ones.
+                    let narrow = boxes.iter().any(|bar| bar.width() < 0.3 * self.font);
+                    if narrow {
+                        let tops = boxes
+                            .iter()
+                            .flat_map(|bar| [(bar.x0, bar.y1), (bar.x0, bar.y0), (bar.x1, bar.y0), (bar.x1, bar.y1)]);
+                        canvas.fill(&tops.collect::<Vec<_>>(), colour, opacity);
+                    } else {
+                        boxes.iter().for_each(|bar| canvas.fill(&bar.corners(), colour, opacity));
                     }
                     if bars_in_panel > 1 {
+                        let outline: Vec<CanvasPoint> =
+                            boxes.iter().flat_map(|bar| [(bar.x0, bar.y0), (bar.x1, bar.y0)]).collect();
                         canvas.line(&outline, Pen { width: series_width(self.font), colour, dash });
-                    } else {
-                        // Narrow bars would be gone between wide gaps.
-                        let narrowest = boxes.iter().map(Rect::width).fold(f64::INFINITY, f64::min);
-                        let white = Pen::solid((self.font * 0.04).min(0.1 * narrowest), WHITE);
+                    } else if !narrow {
+                        let white = Pen::solid(self.font * 0.04, WHITE);
                         boxes.iter().for_each(|b| canvas.line(&[(b.x0, b.y0), (b.x0, b.y1)], white));
                     }
                 }

@@ -314,7 +314,10 @@ fn interval_text(cell: &str, lo: f64, hi: f64, largest: f64) -> String {
     if cell.is_empty() || !lo.is_finite() || !hi.is_finite() {
         return String::new();
     }
-    format!("{}\u{2013}{}", cell_text(lo, largest), cell_text(hi, largest))
+    // Both ends as exactly, and an end that is hardly above 0 no larger than it is.
+    let small = [lo, hi].iter().any(|end| end.fract() != 0.0 && end.abs() < 0.1 * largest.min(1.0));
+    let text = |end: f64| if small { significant(end, 2) } else { cell_text(end, largest) };
+    format!("{}\u{2013}{}", text(lo), text(hi))
 }
 
 /// A number of a cell: whole, or with three digits.

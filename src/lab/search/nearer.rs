@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::{Apgd, BimStart, Ddn, Examination, Search, Transcript, gradient_search};
 use crate::core::{Cx, Division, Result, significant};
 use crate::data::Dataset;
+use crate::objective::Objective;
 use crate::space::{Norm, Space};
 
 /// Images that are asked about once more, at most, and of how many one is.
@@ -14,7 +15,7 @@ const OF: usize = 8;
 /// Fewer that fail may be single mistakes.
 const FEW: usize = 2;
 /// Steps about each: of a model whose gradients lead somewhere about as many as of a search of a hundred come to.
-const STEPS: u32 = 20;
+const STEPS: u32 = 40;
 /// Of what was found, how far others may go. A search that came near the least change is hardly ever twice as far from it.
 const PART: f64 = 0.5;
 
@@ -25,7 +26,8 @@ impl Transcript {
     pub(super) fn told_of_nearer(self, cx: &Cx, plan: &Examination) -> Result<Self> {
         let goes = plan.search.finds_least() && gradient_search(&*plan.search).is_some() && plan.steps.is_empty();
         let opaque = plan.model.draws() || plan.model.opaque();
-        if !goes || opaque || !plan.objective.plain() || matches!(cx.division(), Division::Shard(_)) {
+        let any_wrong = Objective { loss: None, lead: 0.0, ..plan.objective.clone() }.plain();
+        if !goes || opaque || !any_wrong || matches!(cx.division(), Division::Shard(_)) {
             return Ok(self);
         }
         match self.nearer(cx, plan) {
@@ -49,20 +51,26 @@ impl Transcript {
         let mut sizes: Vec<f64> = found.values().flatten().copied().collect();
         sizes.sort_by(f64::total_cmp);
         let mut told = vec![];
-        if let Some(&middle) = sizes.get(sizes.len() / 2) {
-            let far: Vec<usize> =
-                found.iter().filter(|(_, size)| size.is_some_and(|size| size >= middle)).map(|(id, _)| *id).collect();
-            if let Some((failed, asked)) = self.failing(cx, plan, &far, PART * middle)? {
+        if let (Some(&middle), Some(&largest)) = (sizes.get(sizes.len() / 2), sizes.last()) {
+            // What shrinks comes to each image's own size; of one ball only those tell that were moved by twice as much.
+            let shrinks = shrinks(plan);
+            let images: Vec<(usize, f64)> = found
+                .iter()
+                .filter_map(|(id, size)| size.filter(|size| shrinks || *size >= middle).map(|size| (*id, PART * size)))
+                .collect();
+            let radius = PART * if shrinks { largest } else { middle };
+            if let Some((failed, asked)) = failing(cx, plan, &images, (PART * PART * middle, radius))? {
                 told.push(format!(
-                    "{failed} of {asked} images that it moved by {} or more fail by half as much",
+                    "{failed} of {asked} images fail by less than half of what it moved them by, {} in the median",
                     significant(middle, 3)
                 ));
             }
         }
         let within = plan.levels.last().copied().or(plan.space.differentiable().and_then(|space| space.within()));
         if let Some(radius) = within {
-            let left: Vec<usize> = found.iter().filter(|(_, size)| size.is_none()).map(|(id, _)| *id).collect();
-            if let Some((failed, asked)) = self.failing(cx, plan, &left, radius)? {
+            let left: Vec<(usize, f64)> =
+                found.iter().filter(|(_, size)| size.is_none()).map(|(id, _)| (*id, f64::INFINITY)).collect();
+            if let Some((failed, asked)) = failing(cx, plan, &left, (radius, radius))? {
                 told.push(format!(
                     "{failed} of {asked} images that it left right fail within {}",
                     significant(radius, 3)
@@ -78,28 +86,36 @@ impl Transcript {
             )
         }))
     }
-
-    /// Of some of these images how many fail within a ball, and of how many, if that is more than a few.
-    fn failing(&self, cx: &Cx, plan: &Examination, images: &[usize], radius: f64) -> Result<Option<(usize, usize)>> {
-        let asked = images.len().min(MOST.min((plan.data.len() / OF).max(FEW)));
-        let Some(space) = plan.space.ball(radius).filter(|_| asked >= FEW && radius > 0.0) else { return Ok(None) };
-        let some: Vec<usize> = (0..asked).map(|i| images[i * images.len() / asked]).collect();
-        let data = plan.data.select(&some)?;
-        // Every process works it out in whole.
-        let _whole = cx.undivided();
-        let tried = super::examine::examine_one(cx, &within(plan, &data, space, other(plan, radius)))?;
-        let failed = tried.rows.iter().filter(|row| row.fooled()).count();
-        Ok((failed >= FEW).then_some((failed, asked)))
-    }
 }
 
-/// In l2, where one step at the edge of a large ball leads out of all that tells: a search whose ball shrinks. Else one by steps of one length.
-fn other(plan: &Examination, radius: f64) -> Rc<dyn Search> {
-    let l2 = plan.space.differentiable().is_some_and(|space| space.norm() == Norm::L2);
-    match l2 && !plan.search.describe().starts_with("ddn(") {
-        true => Rc::new(Ddn { steps: STEPS, step: 1.0, gamma: 0.1, ball: radius }),
+/// In l2, where one step at the edge of a large ball leads out of all that tells, a search is asked whose ball shrinks.
+fn shrinks(plan: &Examination) -> bool {
+    plan.space.differentiable().is_some_and(|space| space.norm() == Norm::L2)
+        && !plan.search.describe().starts_with("ddn(")
+}
+
+/// Of some of these images how many fail by no more than is said of each, within a ball, and of how many, if that is more than a few; `first`: where a ball
+/// that shrinks begins.
+fn failing(
+    cx: &Cx,
+    plan: &Examination,
+    images: &[(usize, f64)],
+    (first, radius): (f64, f64),
+) -> Result<Option<(usize, usize)>> {
+    let asked = images.len().min(MOST.min((plan.data.len() / OF).max(FEW)));
+    let Some(space) = plan.space.ball(radius).filter(|_| asked >= FEW && radius > 0.0) else { return Ok(None) };
+    let some: Vec<(usize, f64)> = (0..asked).map(|i| images[i * images.len() / asked]).collect();
+    let data = plan.data.select(&some.iter().map(|(id, _)| *id).collect::<Vec<_>>())?;
+    let search: Rc<dyn Search> = match shrinks(plan) {
+        true => Rc::new(Ddn { steps: STEPS, step: 1.0, gamma: 0.1, ball: first }),
         false => Rc::new(Apgd { steps: STEPS, start: BimStart::Image, restarts: 1 }),
-    }
+    };
+    // Every process works it out in whole.
+    let _whole = cx.undivided();
+    let tried = super::examine::examine_one(cx, &within(plan, &data, space, search))?;
+    let failed =
+        tried.rows.iter().filter(|row| row.fooled() && f64::from(row.magnitude) <= some[row.id as usize].1).count();
+    Ok((failed >= FEW).then_some((failed, asked)))
 }
 
 fn within<'a>(
@@ -113,7 +129,7 @@ fn within<'a>(
         data,
         space,
         search,
-        objective: plan.objective.clone(),
+        objective: Objective { loss: None, ..plan.objective.clone() },
         levels: vec![],
         steps: vec![],
         densities: plan.densities,

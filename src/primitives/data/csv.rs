@@ -12,7 +12,7 @@ pub static CSV: Primitive = Primitive {
     params: &[Param::new("path", Kind::Path, "a file; commas between fields, \\\" around fields with commas")],
     options: &[],
     returns: "an array with one map per row: whole numbers, numbers and texts by column; () where a field is empty",
-    notes: "Every row must have as many fields as the first line, and quotes must be closed. Files to 64 MiB. A text that would be written otherwise as a number, such as 007, an id of twenty digits or 12e4, stays a text, but for zeros behind the point and blanks around it: 0.10 is 0.1. NaN, inf and -inf are numbers in a column whose other fields are numbers, and texts elsewhere.",
+    notes: "Every row must have as many fields as the first line, and quotes must be closed. Files to 64 MiB. A text that would be written otherwise as a number, such as 007, an id of twenty digits or 12e4, stays a text, but for zeros behind the point, none before or behind it, signs of exponents and blanks around it: 0.10 and .1 are 0.1, 1E-3 is 0.001. NaN, inf and -inf are numbers in a column whose other fields are numbers, and texts elsewhere.",
     source: "RFC 4180",
     examples: &[Example {
         code: "[#{ image: 0, answer: \"none\" }, #{ image: 1, answer: 7 }].save(\"answers.csv\");\n\

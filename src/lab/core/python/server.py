@@ -324,7 +324,7 @@ def preprocessing_of(said):
             f"what the model came with, {kind_of(said)}, leaves the scale of pixels as it is (do_rescale), which may be from 0 to 1 or to 255: return the model "
             "alone and give `mean` and `std` of pixels from 0 to 1"
         )
-    others = sorted(name for name in names - SAID_OTHERWISE if name.startswith("do_") and get(name) is True)
+    others = sorted(name for name in names - SAID_OTHERWISE if (name.startswith("do_") or name == "offset") and get(name) is True)
     if others:
         raise Refused(
             f"what the model came with, {kind_of(said)}, does more to images than mean, std and size say: {', '.join(others)}. Return the model alone, have it "
