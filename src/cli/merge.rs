@@ -1,7 +1,8 @@
 //! `viva merge DIR...`: a run put together from its shards.
 //!
 //! The script runs once more, and what the shards have recorded stands in place of the models. So the outcome is what one process would
-//! have come to, and nothing is believed that no shard has worked out.
+//! have come to, and nothing is believed that no shard has worked out. A few questions about what was found, which shards don't ask, are
+//! asked of the models here.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -102,3 +102,28 @@ fn drawn_images_and_objects_are_known_again() {
         }}"#
     ));
 }
+
+/// What a training says of itself stays with the file that keeps the model.
+#[test]
+fn a_saved_model_says_what_its_training_came_to() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, position: "centred", margin: 0, seed: 1 });
+        let arch = [net::flatten(), net::linear(10)];
+        let well = model::train(ds, #{ arch: arch, epochs: 20, lr: 0.01, seed: 1 });
+        let bad = model::train(ds, #{ arch: arch, epochs: 2, lr: 1000.0, seed: 1 });
+        let other = data::from(1 - ds.images(), ds.labels, #{ classes: ds.classes });
+        let taught = model::train(other, #{ from: well, epochs: 1, lr: 0.0, seed: 1 });
+        bad.save("bad.safetensors");
+        taught.save("taught.safetensors");
+        let told = |f, ds, said| examine(f, ds, #{ space: space::noise(), search: search::sweep(), levels: [0], seed: 1 }).cautions.some(|it| it.contains(said));
+        let of_other = |f| told.call(f, other, "as they are labelled, and");
+        let again = model::load("bad.safetensors");
+        #{
+            bad: told.call(bad, ds, "the training of trained did not converge") && told.call(again, ds, "the training of bad did not converge"),
+            well: !told.call(well, ds, "did not converge"),
+            kept: again.losses == bad.losses,
+            read: of_other.call(well) && !of_other.call(taught) && !of_other.call(model::load("taught.safetensors")),
+        }"#,
+    );
+}

@@ -28,12 +28,13 @@ fn built() -> Build {
 /// The version that tch 0.24 is bound to. Some others link as well.
 const BUILT_FOR: &str = "2.11.0";
 
-/// The version of the libtorch that works here, as far as it says it.
+/// The version of the libtorch that works here; where it can't be asked, the one that viva was built for, which is said.
 pub fn libtorch() -> &'static str {
     static VERSION: OnceLock<String> = OnceLock::new();
     VERSION.get_or_init(|| {
         let said = said_by_libtorch("show_config");
-        version_in(said.as_deref().unwrap_or_default()).unwrap_or(BUILT_FOR).to_string()
+        let found = version_in(said.as_deref().unwrap_or_default()).map(str::to_string);
+        found.unwrap_or_else(|| format!("{BUILT_FOR} (built for; what is there does not say it)"))
     })
 }
 

@@ -15,7 +15,14 @@ const COMMON: usize = 10;
 pub(super) fn alike_names(classes: &[String], counts: &[usize]) -> Option<String> {
     const SHOWN: usize = 120;
     let plain = |name: &String| {
-        name.nfkc().collect::<String>().to_lowercase().replace(['_', '-', ' '], "").chars().collect::<Vec<char>>()
+        let letters: Vec<char> = name.nfc().collect::<String>().to_lowercase().chars().collect();
+        // A stroke before a digit makes another number of it.
+        let kept = |(k, letter): (usize, &char)| match letter {
+            '-' => letters.get(k + 1).is_some_and(char::is_ascii_digit).then_some('-'),
+            letter if *letter == '_' || letter.is_whitespace() => None,
+            letter => Some(*letter),
+        };
+        letters.iter().enumerate().filter_map(kept).collect::<Vec<char>>()
     };
     let plain: Vec<Vec<char>> = classes.iter().map(plain).collect();
     // Names that slips of one letter can turn into each other have one in common among themselves and what is left of them without a letter.
@@ -24,10 +31,14 @@ pub(super) fn alike_names(classes: &[String], counts: &[usize]) -> Option<String
         rests(name).for_each(|rest| by_rest.entry(rest).or_default().push(k));
     }
     let mut pairs = vec![];
-    for (rare, name) in plain.iter().enumerate().filter(|(_, name)| name.len() > 2) {
+    for (rare, name) in plain.iter().enumerate().filter(|(_, name)| name.len() > 1) {
         let common = |&k: &usize| {
             let same = *name == plain[k] && counts[k] > 0 && (counts[rare], k) < (counts[k], rare);
-            let slip = || counts[k] >= COMMON * counts[rare] && (is_slip(name, &plain[k]) || is_slip(&plain[k], name));
+            let slip = || {
+                name.len() > 2
+                    && counts[k] >= COMMON * counts[rare]
+                    && (is_slip(name, &plain[k]) || is_slip(&plain[k], name))
+            };
             counts[rare] > 0 && (same || slip())
         };
         let found = rests(name).flat_map(|rest| by_rest[&rest].clone()).filter(|k| *k != rare).find(common);
@@ -78,6 +89,7 @@ mod tests {
             (["leopard", "leoppard", "x"], [30, 3, 9]),
             // Of equally many images, and with an accent of its own.
             (["Cat", "cat", "dog"], [20, 20, 9]),
+            (["no", "No", "yes"], [20, 20, 9]),
             (["caf\u{e9}", "cafe\u{301}", "dog"], [20, 20, 9]),
         ] {
             assert!(told(&names, &counts).is_some_and(|told| told.contains("beside")), "{names:?}");
@@ -90,6 +102,10 @@ mod tests {
             (["leopard", "leopards", "x"], [30, 3, 9]),
             (["bat", "cat", "x"], [60, 5, 9]),
             (["6", "9", "8"], [1, 30, 9]),
+            (["-1.5", "1.5", "0.0"], [4, 4, 4]),
+            (["10-120", "101-20", "x"], [4, 4, 4]),
+            (["cm\u{b2}", "cm2", "x"], [4, 4, 4]),
+            (["a", "A", "x"], [4, 4, 4]),
         ] {
             assert_eq!(told(&names, &counts), None, "{names:?}");
         }

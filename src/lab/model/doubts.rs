@@ -332,14 +332,17 @@ impl Model {
         let [(label, answer), rest @ ..] = read else { return None };
         let constant = rest.iter().all(|(_, other)| other == answer) && rest.iter().any(|(other, _)| other != label);
         (constant && set.distinct().min(read.len()) >= FEWEST).then(|| {
-            format!(
-                "{} answers class {answer} to all {}: it may be given pixels of another scale than it learned from (mean, std, 0 to 255)",
-                self.name,
-                match set {
-                    Shown::Images(_) => format!("{} images as they stand", read.len()),
-                    Shown::Drawn(..) => format!("images of several labels that {} draws", set.name()),
+            let (what, own) = match set {
+                Shown::Images(images) => {
+                    (format!("{} images as they stand", read.len()), self.learned_from_these(images))
                 }
-            )
+                Shown::Drawn(..) => (format!("images of several labels that {} draws", set.name()), false),
+            };
+            let why = match own {
+                true => "it learned nothing of these",
+                false => "it may be given pixels of another scale than it learned from (mean, std, 0 to 255)",
+            };
+            format!("{} answers class {answer} to all {what}: {why}", self.name)
         })
     }
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::Model;
+use crate::core::significant;
 use crate::data::Dataset;
 
 /// What is said of images that a model learned from.
@@ -26,7 +27,7 @@ pub struct LearnedImages {
     numbers: Rc<[u32]>,
     /// No larger number was kept.
     cut: Option<u32>,
-    /// What was made of their pixels, each way; a file does not say it.
+    /// What was made of their pixels, each way.
     prepared: BTreeSet<String>,
 }
 
@@ -39,6 +40,9 @@ pub(super) struct SavedImages {
     /// What images are numbered by: `BY`, or less in files of before.
     #[serde(default)]
     by: u8,
+    /// What was made of their pixels, each way; nothing in files of before.
+    #[serde(default)]
+    prepared: BTreeSet<String>,
 }
 
 /// By their pixels, however these are stored.
@@ -54,6 +58,21 @@ fn as_object(number: u64) -> u32 {
     short(number) ^ 0x5a5a_5a5a
 }
 
+/// What is to be said of a training whose last epoch lost more than a network loses that gives all classes alike, ln K. The losses of a first epoch
+/// begin at that or somewhat above.
+fn learned_nothing(name: &str, losses: &[f64], classes: usize) -> Option<String> {
+    let guessing = (classes as f64).ln();
+    let most = if losses.len() > 1 { guessing } else { 2.0 * guessing };
+    let last = *losses.last()?;
+    (last > most).then(|| {
+        format!(
+            "the training of {name} did not converge: in its last epoch the mean loss was {}, and {} is lost by who gives all {classes} classes alike",
+            significant(last, 3),
+            significant(guessing, 3)
+        )
+    })
+}
+
 impl LearnedImages {
     fn and(&self, more: &Self) -> Self {
         let cut = self.cut.into_iter().chain(more.cut).min();
@@ -66,12 +85,13 @@ impl LearnedImages {
     }
 
     fn saved(&self) -> Option<SavedImages> {
-        let Self { numbers, cut, .. } = self;
+        let Self { numbers, cut, prepared } = self;
         let kept = numbers.iter().take(SAVED).map(|number| format!("{number:08x}")).collect();
         (!numbers.is_empty()).then(|| SavedImages {
             numbers: kept,
             whole: cut.is_none() && numbers.len() <= SAVED,
             by: BY,
+            prepared: prepared.clone(),
         })
     }
 
@@ -105,7 +125,7 @@ impl From<SavedImages> for LearnedImages {
         let digits = saved.numbers.as_bytes().chunks(8).map(|digits| std::str::from_utf8(digits).unwrap_or_default());
         let numbers: BTreeSet<u32> = digits.filter_map(|digits| u32::from_str_radix(digits, 16).ok()).collect();
         let cut = numbers.last().copied().filter(|_| !saved.whole);
-        Self { numbers: numbers.into_iter().collect(), cut, prepared: BTreeSet::new() }
+        Self { numbers: numbers.into_iter().collect(), cut, prepared: saved.prepared }
     }
 }
 
@@ -123,6 +143,14 @@ impl Model {
             false => self.learned.and(&other.learned),
         };
         Self { learned, ..self }
+    }
+
+    /// The mean loss of each epoch of its training, and what they say against it.
+    pub fn with_history(mut self, losses: Vec<f64>) -> Self {
+        let doubt = self.classes().and_then(|classes| learned_nothing(&self.name, &losses, classes as usize));
+        doubt.into_iter().for_each(|doubt| self.notice(doubt));
+        self.history = losses;
+        self
     }
 
     pub(super) fn that_remembers(self, saved: Option<SavedImages>) -> Self {
@@ -243,7 +271,12 @@ mod tests {
             Module::fresh(&Layer::sequence([Layer::flatten(), Layer::linear(10)]), [1, 16, 16], 0, Device::Cpu)?;
         let numbers: BTreeSet<u32> = learned.likenesses().iter().copied().map(short).filter(|n| *n <= cut).collect();
         let numbers = numbers.iter().map(|number| format!("{number:08x}")).collect();
-        Ok(Model::of_module("f", module)?.that_remembers(Some(SavedImages { numbers, whole: false, by: BY })))
+        Ok(Model::of_module("f", module)?.that_remembers(Some(SavedImages {
+            numbers,
+            whole: false,
+            by: BY,
+            prepared: BTreeSet::new(),
+        })))
     }
 
     #[test]

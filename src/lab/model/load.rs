@@ -64,7 +64,7 @@ pub fn load(cx: &Cx, path: &Path, mut options: Options) -> Result<Model> {
             let channels = module.channels;
             let model =
                 Model::of_module(&name, module)?.with_class_names(own.class_names.as_deref().unwrap_or_default());
-            let model = model.that_remembers(own.learned);
+            let model = model.that_remembers(own.learned).with_history(own.losses);
             if let Some((arch, alike)) = arch
                 .and_then(|arch| Some((arch, arch.alike?)))
                 .filter(|(arch, _)| !(named || own.said || arch.is_called(&name)))
@@ -320,6 +320,9 @@ struct SavedModel {
     class_names: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     learned: Option<SavedImages>,
+    /// The mean loss of each epoch of its training.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    losses: Vec<f64>,
 }
 
 /// What a file said about its model.
@@ -329,22 +332,23 @@ struct OwnWords {
     layers: Option<Layer>,
     class_names: Option<Vec<String>>,
     learned: Option<SavedImages>,
+    losses: Vec<f64>,
 }
 
 /// Takes what a model saved here says about itself, where the caller did not say it.
 fn describe_self(cx: &Cx, path: &Path, options: &mut Options) -> Result<OwnWords> {
-    let nothing = OwnWords { said: false, layers: None, class_names: None, learned: None };
+    let nothing = OwnWords { said: false, layers: None, class_names: None, learned: None, losses: vec![] };
     let Some(text) = weights::about(cx, path, "viva")? else { return Ok(nothing) };
-    let Ok(SavedModel { layers, input, mean, std, class_names, learned }) = serde_json::from_str(&text) else {
+    let Ok(SavedModel { layers, input, mean, std, class_names, learned, losses }) = serde_json::from_str(&text) else {
         return Ok(nothing);
     };
     own_normalisation(options, [mean, std])?;
     options.input = options.input.or(input);
     if options.arch.is_some() {
-        return Ok(OwnWords { said: true, layers: Some(layers), class_names, learned });
+        return Ok(OwnWords { said: true, layers: Some(layers), class_names, learned, losses });
     }
     options.arch = Some(Arch::Layers(layers));
-    Ok(OwnWords { said: true, layers: None, class_names, learned })
+    Ok(OwnWords { said: true, layers: None, class_names, learned, losses })
 }
 
 /// Half of a normalisation was said, and the file says both.
@@ -376,7 +380,8 @@ impl Model {
         let (mean, std) = numbers.cloned().map(<(_, _)>::from).unzip();
         let class_names = self.class_names().map(<[String]>::to_vec);
         let (layers, learned) = (module.layers.clone(), self.remembered());
-        let about = SavedModel { layers, input: self.input, mean, std, class_names, learned };
+        let losses = self.history.clone();
+        let about = SavedModel { layers, input: self.input, mean, std, class_names, learned, losses };
         serde_json::to_string(&about).map_err(|e| Error::internal(format!("a model that can't be written down: {e}")))
     }
 }

@@ -378,11 +378,6 @@ impl Model {
         Self { made_by: Some(call), ..self }
     }
 
-    pub fn with_history(mut self, losses: Vec<f64>) -> Self {
-        self.history = losses;
-        self
-    }
-
     pub fn with_input(mut self, input: Option<[i64; 3]>) -> Self {
         self.input = input;
         self

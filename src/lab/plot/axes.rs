@@ -181,13 +181,18 @@ impl<'a> Plot<'a> {
                 series().enumerate().filter(|(_, series)| has(series, group[0].0)).map(|(i, _)| i).collect();
             let before = there.iter().filter(|i| **i < own).count();
             let places = group.len() * there.len().max(1);
-            // As far from the outermost point as a marker is wide, however many there are.
-            let apart = self.font * (1.4 / places as f64).min(0.45);
-            let shift = |i: usize| apart * ((i * there.len() + before) as f64 - (places - 1) as f64 / 2.0);
             let hidden = group.iter().enumerate().filter(|(i, _)| !shown(*i));
-            found.extend(hidden.map(|(i, &(x, lo, hi))| (x + shift(i), lo, hi)));
+            found.extend(hidden.map(|(i, &(x, lo, hi))| (x + self.beside(i * there.len() + before, places), lo, hi)));
         }
         found
+    }
+
+    /// How far the whisker at one of so many places stands beside its point. None but a lone one is on it, where a line from point to point would cover it.
+    fn beside(&self, place: usize, places: usize) -> f64 {
+        // As far from the outermost point as a marker is wide, however many there are.
+        let apart = self.font * (1.4 / places as f64).min(0.45);
+        let odd = if places > 1 && places % 2 == 1 { 0.5 } else { 0.0 };
+        apart * (place as f64 - (places - 1) as f64 / 2.0 + odd)
     }
 
     fn bar_boxes(&self, edges: &[f64], heights: &[f64]) -> Vec<Rect> {
@@ -426,8 +431,14 @@ impl<'a> Plot<'a> {
         for ((colour, shape, dash), layer) in styled(self.panel) {
             let Layer::Series(series) = layer else { continue };
             if series.spread == Spread::Bars {
-                for &interval in self.intervals(series).iter().flatten() {
-                    self.whisker(canvas, interval, colour);
+                let near = |a: &(f64, f64, f64), b: &(f64, f64, f64)| (a.0 - b.0).abs() < 0.01 * self.font;
+                for run in self.intervals(series) {
+                    for group in run.chunk_by(near) {
+                        let places = group.len();
+                        for (i, &(x, lo, hi)) in group.iter().enumerate() {
+                            self.whisker(canvas, (x + self.beside(i, places), lo, hi), colour);
+                        }
+                    }
                 }
             }
             let firm = series.firm();

@@ -24,7 +24,9 @@ impl Transcript {
     /// by half as much, or as near as nothing was found. Where scores hardly change around an image, as of rounded pixels, its own steps go astray (Athalye, Carlini and
     /// Wagner, ICML 2018).
     pub(super) fn told_of_nearer(self, cx: &Cx, plan: &Examination) -> Result<Self> {
-        let goes = plan.search.finds_least() && gradient_search(&*plan.search).is_some() && plan.steps.is_empty();
+        let least = |search: &dyn Search| search.finds_least() && gradient_search(search).is_some();
+        let some_least = plan.search.members().into_iter().flatten().any(|member| least(&*member.search));
+        let goes = (least(&*plan.search) || some_least) && plan.steps.is_empty();
         let opaque = plan.model.draws() || plan.model.opaque();
         let any_wrong = Objective { loss: None, lead: 0.0, ..plan.objective.clone() }.plain();
         if !goes || opaque || !any_wrong || matches!(cx.division(), Division::Shard(_)) {
@@ -33,8 +35,12 @@ impl Transcript {
         match self.nearer(cx, plan) {
             Err(error) if error.is_interrupted() => Err(error),
             Ok(Some(caution)) => Ok(self.with_word(cx, caution)),
+            Ok(None) => Ok(self),
             // What is known without it is kept whatever happens here.
-            _ => Ok(self),
+            Err(error) => {
+                let caution = format!("whether far smaller changes fail could not be looked for: {}", error.message);
+                Ok(self.with_word(cx, caution))
+            }
         }
     }
 
@@ -61,7 +67,7 @@ impl Transcript {
             let radius = PART * if shrinks { largest } else { middle };
             if let Some((failed, asked)) = failing(cx, plan, &images, (PART * PART * middle, radius))? {
                 told.push(format!(
-                    "{failed} of {asked} images fail by less than half of what it moved them by, {} in the median",
+                    "{failed} of {asked} images fail by half of what it moved them by or less (of all the median is {})",
                     significant(middle, 3)
                 ));
             }

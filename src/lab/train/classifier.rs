@@ -12,7 +12,7 @@ use super::images::{TrainingImages, index};
 use super::unread::Unread;
 use crate::core::{
     Cx, Error, Graph, LongCall, Object, RecordedStep, Result, State, Value, all_finite, attempt, gradients, number,
-    on_device, random, restart_stream, significant, with_stream,
+    on_device, random, restart_stream, with_stream,
 };
 use crate::data::{Dataset, are_numbers};
 use crate::model::{Layer, Mode, Model, Module, Start};
@@ -123,9 +123,7 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
     let model = || {
         // Images whose classes have no names teach a network that knows its own no others.
         let known = from.as_ref().and_then(Model::class_names).filter(|_| are_numbers(set.classes()));
-        let doubt = learned_nothing(&losses, module.classes as usize);
         let model = Model::of_module(name, module)?.with_history(losses);
-        doubt.into_iter().for_each(|doubt| model.notice(doubt));
         let model = model.with_class_names(known.unwrap_or(set.classes())).that_learned_from(set);
         from.as_ref().map_or(Ok(model.clone()), |from| model.clone().that_learned_as(from).normalised_as(from))
     };
@@ -138,22 +136,6 @@ pub fn train(cx: &Cx, set: &Dataset, settings: &Settings) -> Result<Model> {
             Err(error)
         }
     }
-}
-
-/// What is to be said of a training whose last epoch lost more than a network loses that gives all classes alike, ln K. The losses of a first epoch
-/// begin at that or somewhat above.
-fn learned_nothing(losses: &[f64], classes: usize) -> Option<String> {
-    let guessing = (classes as f64).ln();
-    let most = if losses.len() > 1 { guessing } else { 2.0 * guessing };
-    let last = *losses.last()?;
-    (last > most).then(|| {
-        format!(
-            "its training did not converge: in its last epoch the mean loss was {}, and {} is lost by who gives all {classes} classes alike (a lower `lr`, \
-             or other layers)",
-            significant(last, 3),
-            significant(guessing, 3)
-        )
-    })
 }
 
 fn damaged(what: &str) -> Error {

@@ -11,7 +11,7 @@ pub static HOPSKIPJUMP: Primitive = Primitive {
     purpose: "HopSkipJump: along the boundary of what fails, towards the image; models need tell nothing but a label.",
     params: &[],
     options: &[
-        Param::new("questions", Kind::Int, "of the model about each image, at most")
+        Param::new("questions", Kind::Int, "of the model about each image, at most, beside one of it as it stands")
             .range(1.0, 1e7)
             .or(Fallback::Int(1000)),
         Param::new(

@@ -11,7 +11,7 @@ pub static SQUARE: Primitive = Primitive {
     purpose: "The square attack: random squares of pixels at the edge of a ball, kept where the loss grows; models need no gradients.",
     params: &[],
     options: &[
-        Param::new("questions", Kind::Int, "of the model about each image, at most")
+        Param::new("questions", Kind::Int, "of the model about each image, at most, beside one of it as it stands")
             .range(1.0, 1e7)
             .or(Fallback::Int(1000)),
         Param::new("share", Kind::Float, "of the pixels, that the first squares cover")

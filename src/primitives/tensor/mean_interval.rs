@@ -38,6 +38,10 @@ pub static MEAN_INTERVAL: Primitive = Primitive {
         if numbers.len() == 1 {
             cautions.add("of one number no interval is known");
         }
+        let endless = numbers.iter().filter(|x| !x.is_finite()).count();
+        if endless > 0 {
+            cautions.add(format!("{endless} of {} numbers are not finite: no interval is known", numbers.len()));
+        }
         Ok(Value::Map(BTreeMap::from([
             ("mean".to_string(), Value::Float(mean)),
             ("lo".to_string(), end(lo)),
