@@ -435,6 +435,11 @@ fn a_cell_that_runs_is_watched_and_stopped() {
         said.printed("stderr")
     );
 
+    // Of one print that is longer the beginning is there.
+    let long = kernel.run("let s = \"\"; s.pad(5000000, \"x\"); print(s);");
+    assert_eq!(long.printed("stdout").len(), 4 << 20);
+    assert!(long.printed("stderr").contains("4 MiB of text"));
+
     // By a signal as well.
     let id = kernel.send("execute_request", json!({ "code": "loop {}", "silent": false }));
     kernel.wait_for("execute_input");

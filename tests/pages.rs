@@ -222,7 +222,7 @@ fn warnings_stand_before_everything_else() {
 #[test]
 fn reports_stand_side_by_side() {
     let one = |p: f64, reject: bool| {
-        serde_json::json!({ "type": "RiskReport", "m": 400, "error": 0.25, "lo": -0.96, "hi": 0.5, "p": p, "reject": reject,
+        serde_json::json!({ "type": "RiskReport", "m": 400, "error": 0.25, "error_lo": 0.2, "error_hi": 0.3, "lo": -0.96, "hi": 0.5, "p": p, "reject": reject,
             "cautions": [], "interval": { "p": 0.5, "reject": false, "counts": false, "verdict": "not the test that counts; left: alone" },
             "power": { "gap": 0.0312, "needed": [{ "gap": 0.001, "images": 380000 }] }, "scored": 800, "verdict": "said: in words", "assumption": "rolled",
             "model_hash": "8c8eed596fb9a75b0fbe361511fccdb294c35614c246925c4484adaab5770cbf", "new_field": 7 })
@@ -235,6 +235,7 @@ fn reports_stand_side_by_side() {
         "<th scope=\"col\">seen</th><th scope=\"col\">fresh</th>",
         "1.191e-10",
         "[-0.96, 0.5]",
+        "0.25, 97.5% interval [0.2, 0.3]",
         "800 (2.0 per image)",
         "badge bad\">said",
         "interval test, which does not count",

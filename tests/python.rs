@@ -424,6 +424,9 @@ fn processors_are_done_as_they_say() {
         .evaluate("model::python(\"models.py:processed\", #{ args: #{ do_rescale: false } })")
         .expect_err("either");
     assert!(scale.contains("may be from 0 to 1 or to 255"), "{scale}");
+    let error =
+        place.evaluate("model::python(\"models.py:processed\", #{ args: #{ offset: true } })").expect_err("2x - 1");
+    assert!(error.contains("does more to images than mean, std and size say: offset"), "{error}");
     let error = place
         .evaluate("model::python(\"models.py:processed\", #{ args: #{ do_flip_channel_order: true, do_pad: true } })")
         .expect_err("it does more");

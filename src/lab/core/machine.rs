@@ -384,6 +384,8 @@ mod tests {
             assert!((3..16).contains(&text("cpu_capability").len()), "{machine}");
             assert!(text("libtorch_build").starts_with("PyTorch built with"), "{machine}");
             assert_eq!(version_in(text("libtorch_build")), Some(libtorch()));
+            assert_eq!(version_in("a; TORCH_VERSION=2.10.0, USE_CUDA=ON"), Some("2.10.0"));
+            assert_eq!((version_in("a; b"), other_libtorch()), (None, None));
             assert!(text("libtorch_path").contains("libtorch"), "{machine}");
             let build = text("viva_build");
             assert!(build.starts_with("build id ") && build.find(';').is_some_and(|at| at >= 40), "{build}");

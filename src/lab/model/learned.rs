@@ -6,7 +6,6 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::Model;
-use crate::core::significant;
 use crate::data::Dataset;
 
 /// What is said of images that a model learned from.
@@ -56,21 +55,6 @@ fn short(number: u64) -> u32 {
 /// The same of an image of whose object views were learned from, which is not to have been learned from itself.
 fn as_object(number: u64) -> u32 {
     short(number) ^ 0x5a5a_5a5a
-}
-
-/// What is to be said of a training whose last epoch lost more than a network loses that gives all classes alike, ln K. The losses of a first epoch
-/// begin at that or somewhat above.
-fn learned_nothing(name: &str, losses: &[f64], classes: usize) -> Option<String> {
-    let guessing = (classes as f64).ln();
-    let most = if losses.len() > 1 { guessing } else { 2.0 * guessing };
-    let last = *losses.last()?;
-    (last > most).then(|| {
-        format!(
-            "the training of {name} did not converge: in its last epoch the mean loss was {}, and {} is lost by who gives all {classes} classes alike",
-            significant(last, 3),
-            significant(guessing, 3)
-        )
-    })
 }
 
 impl LearnedImages {
@@ -143,14 +127,6 @@ impl Model {
             false => self.learned.and(&other.learned),
         };
         Self { learned, ..self }
-    }
-
-    /// The mean loss of each epoch of its training, and what they say against it.
-    pub fn with_history(mut self, losses: Vec<f64>) -> Self {
-        let doubt = self.classes().and_then(|classes| learned_nothing(&self.name, &losses, classes as usize));
-        doubt.into_iter().for_each(|doubt| self.notice(doubt));
-        self.history = losses;
-        self
     }
 
     pub(super) fn that_remembers(self, saved: Option<SavedImages>) -> Self {

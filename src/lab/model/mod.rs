@@ -6,6 +6,7 @@ mod binary;
 mod classify;
 mod doubts;
 mod frozen;
+mod history;
 mod jumps;
 mod layer;
 mod learned;

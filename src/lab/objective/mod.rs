@@ -135,9 +135,14 @@ impl Objective {
         self.failure.aims_per_image(classes)
     }
 
-    /// Whether any wrong answer will do, however narrowly: what searches with densities look for.
+    /// Whether any wrong answer will do.
+    pub fn any_wrong(&self) -> bool {
+        self.failure.any_wrong()
+    }
+
+    /// The same, however narrowly: what searches with densities look for.
     pub fn plain(&self) -> bool {
-        self.failure.any_wrong() && self.lead == 0.0 && self.loss.is_none()
+        self.any_wrong() && self.lead == 0.0 && self.loss.is_none()
     }
 
     /// The loss of a transcript: of losses that are above 0 where the objective is met that part (l_exc of the lead), others whole.

@@ -1,6 +1,7 @@
 //! A panel with axes: its frame, ticks, series and legend.
 
 mod boxes;
+mod whiskers;
 
 use super::canvas::{
     Anchor, Canvas, CanvasPoint, Face, Pen, Rect, clip_line, clip_polygon, shortened_apart, text_width, wrapped,
@@ -144,55 +145,6 @@ impl<'a> Plot<'a> {
         }
         runs.retain(|run| !run.is_empty());
         runs
-    }
-
-    /// Place, lower end and upper end of every interval, in runs without gaps.
-    fn intervals(&self, series: &Series) -> Vec<Vec<(f64, f64, f64)>> {
-        let Some((lo, hi)) = &series.interval else { return vec![] };
-        let mut runs = vec![vec![]];
-        for ((&x, &lo), &hi) in series.x.iter().zip(lo).zip(hi).take(series.firm()) {
-            match (self.x.at(x), self.y.at_or_below(lo), self.y.at_or_below(hi)) {
-                (Some(x), Some(lo), Some(hi)) => runs.last_mut().map(|run: &mut Vec<_>| run.push((x, lo, hi))),
-                _ => {
-                    let _: () = runs.push(vec![]);
-                    Some(())
-                }
-            };
-        }
-        runs.retain(|run| !run.is_empty());
-        runs
-    }
-
-    /// Of a run of intervals those that no band shows, to its left or to its right: where one or several are all there is above one x. Each stands beside
-    /// the others in its place, those of other series among them: this is the series at place `own` of those with bands.
-    fn without_width(&self, run: &[(f64, f64, f64)], own: usize) -> Vec<(f64, f64, f64)> {
-        let near = |a: f64, b: f64| (a - b).abs() < 0.01 * self.font;
-        let series = || self.panel.layers.iter().filter_map(Layer::band);
-        let has = |series: &Series, at: f64| series.x.iter().any(|&x| self.x.at(x).is_some_and(|x| near(x, at)));
-        let groups: Vec<&[(f64, f64, f64)]> = run.chunk_by(|a, b| near(a.0, b.0)).collect();
-        let mut found = Vec::new();
-        for (place, group) in groups.iter().enumerate() {
-            let (first, last) = (place == 0, place + 1 == groups.len());
-            let shown = |i: usize| (i == 0 && !first) || (i + 1 == group.len() && !last);
-            if (0..group.len()).all(shown) {
-                continue;
-            }
-            let there: Vec<usize> =
-                series().enumerate().filter(|(_, series)| has(series, group[0].0)).map(|(i, _)| i).collect();
-            let before = there.iter().filter(|i| **i < own).count();
-            let places = group.len() * there.len().max(1);
-            let hidden = group.iter().enumerate().filter(|(i, _)| !shown(*i));
-            found.extend(hidden.map(|(i, &(x, lo, hi))| (x + self.beside(i * there.len() + before, places), lo, hi)));
-        }
-        found
-    }
-
-    /// How far the whisker at one of so many places stands beside its point. None but a lone one is on it, where a line from point to point would cover it.
-    fn beside(&self, place: usize, places: usize) -> f64 {
-        // As far from the outermost point as a marker is wide, however many there are.
-        let apart = self.font * (1.4 / places as f64).min(0.45);
-        let odd = if places > 1 && places % 2 == 1 { 0.5 } else { 0.0 };
-        apart * (place as f64 - (places - 1) as f64 / 2.0 + odd)
     }
 
     fn bar_boxes(&self, edges: &[f64], heights: &[f64]) -> Vec<Rect> {
@@ -431,15 +383,7 @@ impl<'a> Plot<'a> {
         for ((colour, shape, dash), layer) in styled(self.panel) {
             let Layer::Series(series) = layer else { continue };
             if series.spread == Spread::Bars {
-                let near = |a: &(f64, f64, f64), b: &(f64, f64, f64)| (a.0 - b.0).abs() < 0.01 * self.font;
-                for run in self.intervals(series) {
-                    for group in run.chunk_by(near) {
-                        let places = group.len();
-                        for (i, &(x, lo, hi)) in group.iter().enumerate() {
-                            self.whisker(canvas, (x + self.beside(i, places), lo, hi), colour);
-                        }
-                    }
-                }
+                self.beside_each_other(series).for_each(|interval| self.whisker(canvas, interval, colour));
             }
             let firm = series.firm();
             let runs = self.runs_of(series, 0..firm);
@@ -468,17 +412,6 @@ impl<'a> Plot<'a> {
                     }
                 }
             }
-        }
-    }
-
-    /// An interval as a line with caps.
-    fn whisker(&self, canvas: &mut dyn Canvas, (x, lo, hi): (f64, f64, f64), colour: Rgb) {
-        let pen = Pen::solid(series_width(self.font) * 0.7, colour);
-        let cap = self.font * 0.22;
-        let Some((a, b)) = super::canvas::clip_segment((x, lo), (x, hi), self.frame) else { return };
-        canvas.line(&[a, b], pen);
-        for y in [lo, hi].into_iter().filter(|&y| self.frame.holds((x, y))) {
-            canvas.line(&[(x - cap, y), (x + cap, y)], pen);
         }
     }
 

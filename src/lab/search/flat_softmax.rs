@@ -19,12 +19,16 @@ impl Transcript {
     /// pulls at all classes alike then and not at the next one, of which two classes have but one.
     pub(super) fn told_of_flat_softmax(self, cx: &Cx, plan: &Examination) -> Self {
         let by = Objective { loss: Some(Loss::CrossEntropy), ..plan.objective.clone() };
-        let any = Objective { loss: None, lead: 0.0, ..plan.objective.clone() }.plain();
         let goes = matches!(plan.objective.loss, None | Some(Loss::CrossEntropy))
             && gradient_search(&*plan.search).is_some_and(|search| search.looks_for(&by));
         // A mean of probabilities is less sure than what it is the mean of.
         let mean = plan.model.copies() > 1;
-        if !any || !goes || mean || plan.model.draws() || matches!(cx.division(), Division::Shard(_)) {
+        if !plan.objective.any_wrong()
+            || !goes
+            || mean
+            || plan.model.draws()
+            || matches!(cx.division(), Division::Shard(_))
+        {
             return self;
         }
         // What is known without it is kept whatever happens here.

@@ -5,9 +5,8 @@ use std::rc::Rc;
 
 use super::{Apgd, BimStart, Ddn, Examination, Search, Transcript, gradient_search};
 use crate::core::{Cx, Division, Result, significant};
-use crate::data::Dataset;
 use crate::objective::Objective;
-use crate::space::{Norm, Space};
+use crate::space::Norm;
 
 /// Images that are asked about once more, at most, and of how many one is.
 const MOST: usize = 16;
@@ -28,8 +27,7 @@ impl Transcript {
         let some_least = plan.search.members().into_iter().flatten().any(|member| least(&*member.search));
         let goes = (least(&*plan.search) || some_least) && plan.steps.is_empty();
         let opaque = plan.model.draws() || plan.model.opaque();
-        let any_wrong = Objective { loss: None, lead: 0.0, ..plan.objective.clone() }.plain();
-        if !goes || opaque || !any_wrong || matches!(cx.division(), Division::Shard(_)) {
+        if !goes || opaque || !plan.objective.any_wrong() || matches!(cx.division(), Division::Shard(_)) {
             return Ok(self);
         }
         match self.nearer(cx, plan) {
@@ -118,29 +116,18 @@ fn failing(
     };
     // Every process works it out in whole.
     let _whole = cx.undivided();
-    let tried = super::examine::examine_one(cx, &within(plan, &data, space, search))?;
-    let failed =
-        tried.rows.iter().filter(|row| row.fooled() && f64::from(row.magnitude) <= some[row.id as usize].1).count();
-    Ok((failed >= FEW).then_some((failed, asked)))
-}
-
-fn within<'a>(
-    plan: &Examination<'a>,
-    data: &'a Dataset,
-    space: Rc<dyn Space>,
-    search: Rc<dyn Search>,
-) -> Examination<'a> {
-    Examination {
-        model: plan.model,
-        data,
+    let own = Examination {
+        data: &data,
         space,
         search,
         objective: Objective { loss: None, ..plan.objective.clone() },
+        measures: vec![],
         levels: vec![],
         steps: vec![],
-        densities: plan.densities,
-        measures: vec![],
-        batch: plan.batch,
-        seed: plan.seed,
-    }
+        ..*plan
+    };
+    let tried = super::examine::examine_one(cx, &own)?;
+    let failed =
+        tried.rows.iter().filter(|row| row.fooled() && f64::from(row.magnitude) <= some[row.id as usize].1).count();
+    Ok((failed >= FEW).then_some((failed, asked)))
 }
