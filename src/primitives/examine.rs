@@ -115,7 +115,7 @@ pub static EXAMINE: Primitive = Primitive {
             shares of both limits (affine; with one limit 0 in the unit of the other) or radii of balls (pixels); none may exceed the space's own limit. `at_steps` are search::bim's: one trajectory gives them all. A \
             transcript of search::bim or adef holds no pixels: `.images()` goes the same way again, up to rounding. Those of searches that end image by image \
             (search::apgd, adam) over pixels keep the images that they came to.\n\n\
-            Where a search along gradients looks for the least change to any wrong class, another one goes forty steps about an eighth of the images, 16 at most, beside \
+            Where a search along gradients looks for the least change to any wrong class, another one goes a hundred steps about an eighth of the images, 16 at most, beside \
             `queries`: the transcript says where half as much makes some of them fail.\n\n\
             `measures: [\"confidence\", \"nll\"]` adds these columns: `t.mean(\"nll\")`, `row.nll` in filters, JSON and CSV. They are of the image \
             where the search left it, in the same row as `after`, and follow from the scores that the search has there: the model is asked nothing \
