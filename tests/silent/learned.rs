@@ -126,4 +126,11 @@ fn a_saved_model_says_what_its_training_came_to() {
             read: of_other.call(well) && !of_other.call(taught) && !of_other.call(model::load("taught.safetensors")),
         }"#,
     );
+    // A number says nothing of its own.
+    let told = super::warnings(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, position: "centred", margin: 0, seed: 1 });
+        model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 2, lr: 1000.0, seed: 1 }).accuracy(ds)"#,
+    );
+    assert!(told.iter().any(|told| told.contains("the training of trained did not converge")), "{told:?}");
 }

@@ -48,6 +48,7 @@ fn share(cx: &Cx, args: &Args, count: fn(usize, usize) -> usize) -> Result<Value
     let read = model.read(cx, &set)?;
     let correct = read.iter().filter(|(label, answer)| label == answer).count();
     // A float can't say so itself; the run keeps it.
+    model.cautions().iter().for_each(|told| cx.warn_of(model.digest(), told));
     model.known_doubts(&set).for_each(|told| cx.warn_of(model.digest(), told));
     model.doubts(&set, &read).into_iter().for_each(|told| cx.warn_of(model.digest(), told));
     model.reads_better_otherwise(cx, &set, &read)?.into_iter().for_each(|told| cx.warn_of(model.digest(), told));
