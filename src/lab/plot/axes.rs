@@ -316,7 +316,7 @@ impl<'a> Plot<'a> {
     /// What lies below the lines: bands and bars.
     fn draw_spreads(&self, canvas: &mut dyn Canvas) {
         let bars_in_panel = self.panel.layers.iter().filter(|l| matches!(l, Layer::Bars(_))).count();
-        let bands = self.panel.layers.iter().filter_map(Layer::band).count();
+        let bands = self.panel.layers.iter().filter_map(|layer| layer.spread(Spread::Band)).count();
         // Of many that lie over one another each is fainter, or nothing is seen through all.
         let band = 0.2 * (4.0 / bands as f64).min(1.0);
         let mut columns_before = 0;
@@ -380,10 +380,13 @@ impl<'a> Plot<'a> {
 
     fn draw_lines(&self, canvas: &mut dyn Canvas) {
         let width = series_width(self.font);
+        let mut bars_before = 0;
         for ((colour, shape, dash), layer) in styled(self.panel) {
             let Layer::Series(series) = layer else { continue };
             if series.spread == Spread::Bars {
-                self.beside_each_other(series).for_each(|interval| self.whisker(canvas, interval, colour));
+                let intervals = self.beside_each_other(series, bars_before);
+                intervals.into_iter().for_each(|interval| self.whisker(canvas, interval, colour));
+                bars_before += usize::from(series.interval.is_some());
             }
             let firm = series.firm();
             let runs = self.runs_of(series, 0..firm);

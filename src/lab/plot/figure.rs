@@ -521,10 +521,10 @@ impl BoxedSample {
 }
 
 impl Layer {
-    /// The series whose intervals are a band, if it is one.
-    pub(super) fn band(&self) -> Option<&Series> {
+    /// The series whose intervals are drawn so, if it is one.
+    pub(super) fn spread(&self, spread: Spread) -> Option<&Series> {
         match self {
-            Self::Series(series) if series.spread == Spread::Band && series.interval.is_some() => Some(series),
+            Self::Series(series) if series.spread == spread && series.interval.is_some() => Some(series),
             _ => None,
         }
     }

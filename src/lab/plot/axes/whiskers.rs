@@ -2,7 +2,7 @@
 
 use super::Plot;
 use crate::plot::canvas::{Canvas, Pen, clip_segment};
-use crate::plot::figure::{Layer, Series};
+use crate::plot::figure::{Series, Spread};
 use crate::plot::marker::series_width;
 use crate::plot::palette::Rgb;
 
@@ -30,7 +30,7 @@ impl<'a> Plot<'a> {
     /// Of a run of intervals those that no band shows, to its left or to its right: where one or several are all there is above one x. Each stands beside
     /// the others in its place, those of other series among them: this is the series at place `own` of those with bands.
     pub(super) fn without_width(&self, run: &[Whisker], own: usize) -> Vec<Whisker> {
-        let series = || self.panel.layers.iter().filter_map(Layer::band);
+        let series = || self.panel.layers.iter().filter_map(|layer| layer.spread(Spread::Band));
         let has =
             |series: &Series, at: f64| series.x.iter().any(|&x| self.x.at(x).is_some_and(|x| self.in_one_place(x, at)));
         let groups: Vec<&[Whisker]> = run.chunk_by(|a, b| self.in_one_place(a.0, b.0)).collect();
@@ -51,17 +51,37 @@ impl<'a> Plot<'a> {
         found
     }
 
-    /// All intervals of a series, those above one x beside each other.
-    pub(super) fn beside_each_other(&self, series: &Series) -> impl Iterator<Item = Whisker> {
+    /// All intervals of the series at place `own` of those with bars, those above one x beside each other and beside those of other series.
+    pub(super) fn beside_each_other(&self, series: &Series, own: usize) -> Vec<Whisker> {
         let mut found = Vec::new();
+        let others: Vec<(usize, Vec<f64>)> = (self.panel.layers.iter().filter_map(|layer| layer.spread(Spread::Bars)))
+            .enumerate()
+            .filter(|(place, _)| *place != own)
+            .map(|(place, other)| {
+                let mut places: Vec<f64> = other.x.iter().filter_map(|&x| self.x.at(x)).collect();
+                places.sort_by(f64::total_cmp);
+                (place, places)
+            })
+            .collect();
         for run in self.intervals(series) {
             for group in run.chunk_by(|a, b| self.in_one_place(a.0, b.0)) {
-                let shifted =
-                    group.iter().enumerate().map(|(i, &(x, lo, hi))| (x + self.beside(i, group.len()), lo, hi));
+                let at = group[0].0;
+                let there = |places: &[f64]| {
+                    let next = places.partition_point(|place| *place < at && !self.in_one_place(*place, at));
+                    places.get(next).is_some_and(|place| self.in_one_place(*place, at))
+                };
+                let there: Vec<usize> =
+                    others.iter().filter(|(_, places)| there(places)).map(|(place, _)| *place).collect();
+                let before = there.iter().filter(|place| **place < own).count();
+                let each = there.len() + 1;
+                let shifted = group
+                    .iter()
+                    .enumerate()
+                    .map(|(i, &(x, lo, hi))| (x + self.beside(i * each + before, group.len() * each), lo, hi));
                 found.extend(shifted);
             }
         }
-        found.into_iter()
+        found
     }
 
     fn in_one_place(&self, a: f64, b: f64) -> bool {
