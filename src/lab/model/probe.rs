@@ -1,10 +1,12 @@
 //! What shows of a model before anything is made of its answers: a few images are asked about, the first of the data.
 
-use tch::Kind;
+use tch::{Device, Kind};
 
 use super::learned::SavedImages;
 use super::{Model, Takes};
-use crate::core::{Cx, ErrorKind, LongCall, Object, Result, Tensor, in_stream, significant, with_stream};
+use crate::core::{
+    Cx, ErrorKind, LongCall, Object, Result, Tensor, in_stream, restart_stream, significant, with_stream,
+};
 use crate::data::Dataset;
 
 /// The number of classes, the largest score, cautions, and what the models learned from that a closure asked.
@@ -36,6 +38,12 @@ pub const UNSTEADY: &str = "as in training mode";
 const DRAWS: &str = "answers something else when it is asked the same again";
 
 const SIGMOIDS: &str = "numbers from 0 to 1, as a sigmoid gives for each class,";
+
+/// What is said of those that draw random numbers as they answer, where the same question had the same answer.
+const MAY_DRAW: &str =
+    "draws random numbers while it answers, by which it may answer something else when it is asked the same again";
+/// What is said besides of those that draw as many numbers for one image as for several.
+const DRAWS_FOR_ALL: &str = "images asked about together share its draws";
 
 /// Seed of the draws of models that draw.
 pub(super) const OWN: u64 = u64::from_be_bytes(*b"__probe_");
@@ -273,14 +281,31 @@ impl Model {
         }
         // The last one: where a batch is read by its first image, that one's own answer does not show it.
         let last = images.size()[0] - 1;
-        let alone = apart(&answers.f_narrow(0, last, 1)?, &ask(&images.f_narrow(0, last, 1)?)?)?;
-        let again = match self.opaque() && alone <= SAME {
-            true => 0.0,
-            false => apart(answers, &ask(images)?)?,
+        let (of_last, after_one) = self.with_next_draw(&images.f_narrow(0, last, 1)?, ask)?;
+        let alone = apart(&answers.f_narrow(0, last, 1)?, &of_last)?;
+        let (again, drawn) = match self.opaque() && alone <= SAME {
+            true => (0.0, None),
+            false => {
+                let (again, after_all) = self.with_next_draw(images, ask)?;
+                (apart(answers, &again)?, after_all)
+            }
         };
+        // A coin that is tossed once for a whole batch may fall the same way each time.
+        let drew = self.network.drew()
+            || match drawn {
+                Some(next) => {
+                    restart_stream(OWN, 1);
+                    next != next_draw(images.device())?
+                }
+                None => false,
+            };
         // Of one image alone is the same question.
-        if again > SAME || last == 0 && alone > SAME {
-            noticed.push(format!("{} {DRAWS}, {UNSTEADY}: each answer is of one asking", self.name));
+        let other = again > SAME || last == 0 && alone > SAME;
+        if other || drew {
+            let what = if other { DRAWS } else { MAY_DRAW };
+            let shared = last > 0 && drawn.is_some() && drew && drawn == after_one;
+            let shared = if shared { format!("; {DRAWS_FOR_ALL}") } else { String::new() };
+            noticed.push(format!("{} {what}, {UNSTEADY}: each answer is of one asking{shared}", self.name));
         } else if alone > SAME && self.goes_by_company(images, answers)? {
             noticed.push(format!(
                 "what {} answers to an image depends on the others in its batch, {UNSTEADY}: outcomes are of these batches",
@@ -293,6 +318,20 @@ impl Model {
             noticed.extend(self.pixels_without_gradient(images, answers)?);
         }
         Ok(noticed)
+    }
+
+    /// The answers, and of a model that draws from libtorch's own generator, if it draws, the numbers that are next after it.
+    fn with_next_draw(
+        &self,
+        images: &Tensor,
+        ask: &dyn Fn(&Tensor) -> Result<Tensor>,
+    ) -> Result<(Tensor, Option<[f64; 2]>)> {
+        if !self.network.refuses() {
+            return Ok((ask(images)?, None));
+        }
+        restart_stream(OWN, 1);
+        let answers = ask(images)?;
+        Ok((answers, Some(next_draw(images.device())?)))
     }
 
     /// Whether it takes three channels in the place of one and answers the same, as a normalisation by three means makes of one.
@@ -342,9 +381,20 @@ impl Model {
     /// Whether it answers the same question otherwise.
     pub(crate) fn draws(&self) -> bool {
         // Of what it stands in for, the mean of draws among them, that may be told as well.
-        let own = format!("{} {DRAWS}", self.name);
-        self.cautions().iter().any(|caution| caution.starts_with(&own))
+        let own = [DRAWS, MAY_DRAW].map(|what| format!("{} {what}", self.name));
+        self.cautions().iter().any(|caution| own.iter().any(|own| caution.starts_with(own)))
     }
+
+    /// Whether all images of a batch share what it draws.
+    pub(crate) fn draws_for_all(&self) -> bool {
+        self.draws() && self.cautions().iter().any(|caution| caution.ends_with(DRAWS_FOR_ALL))
+    }
+}
+
+/// What stands next in the generators that an answer on a device is drawn from, one number from each.
+fn next_draw(device: Device) -> Result<[f64; 2]> {
+    let next = |device| -> Result<f64> { Ok(Tensor::f_rand([1], (Kind::Double, device))?.f_double_value(&[0])?) };
+    Ok([next(Device::Cpu)?, if device == Device::Cpu { 0.0 } else { next(device)? }])
 }
 
 fn are_probabilities(answers: &Tensor) -> Result<bool> {

@@ -1,5 +1,6 @@
 //! Models that live in a Python: scores, and gradients where its framework gives them.
 
+use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value as Json, json};
@@ -30,6 +31,8 @@ struct PythonModel {
     dropped: Dropped,
     differentiable: bool,
     opaque: bool,
+    /// Whether random numbers were drawn while it answered.
+    drew: Cell<bool>,
 }
 
 /// The answers whose graphs nobody holds any more, for the next question to tell.
@@ -86,11 +89,12 @@ impl Link {
         Ok(self.running.insert(python))
     }
 
-    fn forward(&mut self, images: &Tensor, keep: Option<u64>, dropped: Vec<u64>) -> Result<Tensor> {
+    /// Its scores, and whether random numbers were drawn on the way.
+    fn forward(&mut self, images: &Tensor, keep: Option<u64>, dropped: Vec<u64>) -> Result<(Tensor, bool)> {
         let python = self.python()?;
         python.lay(images)?;
         let answer = python.ask(&json!({ "do": "forward", "shape": images.size(), "keep": keep, "drop": dropped }))?;
-        python.floats(&answer)
+        Ok((python.floats(&answer)?, answer["drew"].as_bool().unwrap_or(false)))
     }
 }
 
@@ -103,7 +107,8 @@ impl Network for PythonModel {
             let mut link = locked(&self.link);
             let number = link.next;
             link.next += 1;
-            let scores = link.forward(&asked, keeps.then_some(number), dropped)?;
+            let (scores, drew) = link.forward(&asked, keeps.then_some(number), dropped)?;
+            self.drew.set(self.drew.get() || drew);
             let (link_too, dropped) = (self.link.clone(), self.dropped.clone());
             (scores, AnswerGraph { link: link_too, dropped, starts: link.starts, number, size: asked.size() })
         };
@@ -125,6 +130,10 @@ impl Network for PythonModel {
 
     fn foreign(&self) -> bool {
         true
+    }
+
+    fn drew(&self) -> bool {
+        self.drew.get()
     }
 
     fn opaque(&self) -> bool {
@@ -177,6 +186,7 @@ pub fn python(cx: &Cx, offer: Offer, interpreter: Interpreter, options: PythonOp
         differentiable: loaded.truth("gradients"),
         // Of a module what it answers by is in its digest: parameters, buffers, the user's own files, and those that were read as it was loaded.
         opaque: loaded.text("state").is_none(),
+        drew: Cell::default(),
         link: Arc::new(Mutex::new(Link {
             interpreter,
             offer,

@@ -31,7 +31,7 @@ pub const TAKEN_OUT_OF_TRAINING: &str = "was saved in training mode and is asked
 /// Keys under which training programs keep the weights beside other things.
 const WRAPPERS: &[&str] = &["state_dict", "model_state_dict", "model", "net", "params", "weights"];
 
-const KERAS: &str = "model::python(\"loader.py:net\") runs it, where loader.py has `def net(): return lambda x: model(x.transpose(0, 2, 3, 1)).numpy()` of the model that \
+const KERAS: &str = "model::python(\"loader.py:net\") runs it, where loader.py has `def net(): return lambda x: model(x.transpose(0, 2, 3, 1), training=False).numpy()` of the model that \
                      keras.models.load_model reads: images come as N x C x H x W";
 
 fn bad(problem: impl Into<String>) -> Error {

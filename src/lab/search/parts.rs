@@ -80,7 +80,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    fn origin(&self, point: Point) -> Option<&Origin> {
+    pub(super) fn origin(&self, point: Point) -> Option<&Origin> {
         self.origins.get(point.place()?)
     }
 

@@ -124,7 +124,7 @@ pub fn averaged(cx: &Cx, of: &Model, over: Option<Rc<dyn Space>>, draws: u32, se
     let model = Model::new(name, Box::new(network), digest).with_input(of.input()).that_asks(of);
     of.cautions().iter().for_each(|caution| model.notice(caution));
     model.notice(format!(
-        "the mean of {draws} fixed draws over {said} stands in for {}: what fails here fails on average, and on some draws need not",
+        "the mean of {draws} fixed draws over {said} stands in for {}: what fails here fails on average, and on some draws need not, as what is right here may fail on some",
         of.name
     ));
     Ok(match of.classes() {

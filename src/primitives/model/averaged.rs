@@ -16,16 +16,21 @@ pub static AVERAGED: Primitive = Primitive {
             "changes that are drawn evenly from a space of settings before the model sees an image",
         )
         .or(Fallback::Absent("what the model itself draws alone")),
-        Param::new("draws", Kind::Int, "draws, the same for every image")
-            .range(1.0, 100_000.0)
-            .or(Fallback::Int(32))
-            .unit("draws"),
+        Param::new(
+            "draws",
+            Kind::Int,
+            "draws of settings, the same for every image; what a model draws itself goes by the place in a batch",
+        )
+        .range(1.0, 100_000.0)
+        .or(Fallback::Int(32))
+        .unit("draws"),
         SEED,
     ],
     returns: "Model",
     notes: "Its scores are the logarithm of (1/m) sum_k softmax(f(t_k(x))): expectation over transformation. A gradient of one draw points to where that \
             draw fails, one of the mean to where most do; a network that draws anew for every answer, or resizes and pads at random, seems robust to \
-            the former alone. What is found with it is what fails on average: ask f itself about t.images() for a share of draws. Each question is \
+            the former alone. What is found with it is what fails on average: its accuracy is no bound of f's, which \
+            may be lower on single draws. Ask f itself about t.images() for a share of draws. Each question is \
             `draws` questions to f, and the batch of a search along gradients is smaller by as much. Gradients flow through space::noise, rotate, \
             translate and affine; closures of space::factors let none through, which searches that need them refuse.",
     source: "Athalye, Engstrom, Ilyas and Kwok 2018, Section 2.1; Athalye, Carlini and Wagner 2018, Section 4.1",

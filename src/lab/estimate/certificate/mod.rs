@@ -137,9 +137,12 @@ impl Certificate {
             cautions: model.cautions(),
         };
         if found.cautions.iter().any(|caution| caution.contains(UNSTEADY)) {
-            let shows = match model.draws() {
-                true => "of which it shows that it draws, and no more",
-                false => "which it does not seem to do",
+            let shows = match (model.draws_for_all(), model.draws()) {
+                (true, _) => {
+                    "which it does not: copies asked about together share its draws, and these radii are not certified"
+                }
+                (_, true) => "of which it shows that it draws, and no more",
+                (_, false) => "which it does not seem to do",
             };
             found.cautions.add(format!(
                 "radii are right only if {} answers each noisy copy by itself and draws anew for it, {shows}",

@@ -293,6 +293,14 @@ impl Transcript {
         }
     }
 
+    /// Of an ensemble, which search made a row fail.
+    pub(super) fn member_of(&self, row: &Row) -> Option<usize> {
+        match &self.of.points {
+            Points::Parts(parts) => parts.origin(row.point).and_then(|origin| origin.by),
+            _ => None,
+        }
+    }
+
     /// The names of its columns, which are the keys of its rows: those that every transcript has, which search made a row fail where there
     /// were several, and then the measures.
     pub fn columns(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
