@@ -297,6 +297,8 @@ fn faults_are_put_into_images_of_ones_own() {
             other_length: refused.call(ds, [1], how, "the poles of 1 images"),
             no_class: refused.call(ds, poles, how + #{{ pair: ["cone", "cat"] }}, "must be two classes of"),
             one_pole: refused.call(ds, poles, how + #{{ between: ["day", "day"] }}, "has two poles"),
+            three: refused.call(ds, poles, #{{ pair: ["cone", "star"] }}, "has 3 values, dusk ("),
+            said: e.table[0].between == "cone at day, star at night" && c.checks.between == e.table[0].between,
         }}"#
     ));
 }

@@ -92,6 +92,12 @@ def one_row(): return lambda x: [[1.0, 2.0]]
 def ragged(): return lambda x: [[1.0]] + [[1.0, 2.0]] * (x.shape[0] - 1)
 def text(): return lambda x: "cat"
 def noisy(): return lambda x: [[random.random(), random.random()] for _ in range(x.shape[0])]
+def tossing():
+    own = Bent()
+    return lambda x: [row if random.random() < 0.9999 else [-score for score in row] for row in own.sums(x)]
+def secretive():
+    own, private = Bent(), random.Random(1)
+    return lambda x: [row if private.random() < 0.995 else [-score for score in row] for row in own.sums(x)]
 def number(): return 3
 def forgetful():
     own, asked = Bent(), [0]
@@ -266,6 +272,15 @@ fn a_model_that_does_not_stand_by_its_answers_is_told_of() {
     assert!(fixed.ends_with(", []]"), "{fixed}");
     let forgetful = said(&mut place, "forgetful", 20);
     assert!(forgetful.starts_with("[0, ") && forgetful.contains("after other questions"), "{forgetful}");
+    let own_numbers = place.evaluate(
+        "let images = tensor::uniform([60, 1, 4, 4], #{ seed: 1 });
+         let right = model::python(\"models.py:bent\").predict(images).values();
+         examine(model::python(\"models.py:secretive\"), data::from(images, right), #{
+             space: space::noise(1e-6), search: search::random(#{ questions: 30 }), seed: 1,
+         }).cautions",
+    );
+    let own_numbers = own_numbers.expect("cautions").summary();
+    assert!(own_numbers.contains("draws now and then"), "{own_numbers}");
     let spoils = said(&mut place, "spoils", 0);
     assert!(spoils.starts_with("[1, ") && spoils.contains("asked about once more: its answers go by"), "{spoils}");
 }
@@ -367,6 +382,9 @@ fn models_that_fail_are_told_of() {
     assert!(place.evaluate(once).expect_err("an error").contains("RuntimeError: out of breath"));
     let told = place.evaluate("let ds = data::glyphs(#{ n: 6, size: 16, seed: 1 }).relabel(|row| 0); let f = model::python(\"models.py:noisy\"); f.accuracy(ds); f.cautions");
     assert!(told.expect("cautions").summary().contains("something else when it is asked the same again"));
+    // A coin that hardly ever falls otherwise.
+    let told = place.evaluate("let ds = data::glyphs(#{ n: 6, size: 16, seed: 1 }).relabel(|row| 0); let f = model::python(\"models.py:tossing\"); f.accuracy(ds); f.cautions");
+    assert!(told.expect("cautions").summary().contains("draws random numbers while it answers"));
 }
 
 #[test]

@@ -159,7 +159,7 @@ fn what_a_few_answers_do_not_show_is_told() {
         }};
         let accuracy = |path, n| {{ let f = load.call(path); f.accuracy(ds.take(n)); f.cautions }};
         let batch = "depends on how many others are in its batch";
-        let again = "draws now and then, or goes by what else is in a batch, and outcomes are the worst of up to 51 askings";
+        let again = "draws, and outcomes are the worst of up to 51 askings";
         #{{
             places: accuracy.call({places:?}, 60).some(|said| said.contains(batch)), few: accuracy.call({places:?}, 8).is_empty(),
             seldom: told.call(load.call({seldom:?}), again), steady: !told.call(steady, again) && steady.cautions.is_empty(),
@@ -951,4 +951,39 @@ fn a_search_that_went_far_astray_says_so() {
             sizes: tolerance::smallest_change(stepped).cautions.some(|said| said.contains("bounds from above")),
         }"#,
     ));
+}
+
+/// A coin that is tossed once for a batch falls the same way nearly always: that it was tossed shows in the numbers that are drawn next.
+#[test]
+fn a_network_that_tosses_a_coin_for_all_images_is_told_of_before_it_falls_otherwise() {
+    truths(&with_golden(
+        "tossed",
+        r#"
+        f.accuracy(ds);
+        let c = robustness::certify(f, ds, #{ sigma: 0.1, select: 10, samples: 20, seed: 1 });
+        #{
+            told: f.cautions.some(|said| said.contains("draws random numbers while it answers") && said.contains("images asked about together share its draws")),
+            certified: c.cautions.some(|said| said.contains("these radii are not certified")),
+        }"#,
+    ));
+    // Drawn for each image by itself.
+    truths(&with_golden(
+        "seldom",
+        r#"
+        f.accuracy(ds);
+        #{ told: f.cautions.some(|said| said.contains("draws") && !said.contains("share")) }"#,
+    ));
+}
+
+/// What goes to the edge of a ball by design says nothing of least changes.
+#[test]
+fn a_search_is_not_taken_for_astray_by_what_another_one_found() {
+    truths(
+        r#"
+        let ds = data::glyphs(#{ n: 40, size: 16, position: "centred", margin: 0, seed: 1 });
+        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
+        let searches = search::worst([search::apgd(#{ steps: 20 }), search::fmn(#{ steps: 20 })]);
+        let t = examine(f, ds, #{ space: space::pixels("l2", #{ radius: 3.0, bounds: [0, 1] }), search: searches, seed: 1 });
+        #{ all: t.success_rate() == 1.0, silent: !t.cautions.some(|said| said.contains("missed far smaller changes")) }"#,
+    );
 }

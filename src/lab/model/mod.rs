@@ -48,6 +48,7 @@ pub use program::Program;
 pub use python::{PythonOptions, python};
 pub use shift::{Shared, ShiftPlan};
 pub use smoothed::STANDS_IN;
+pub(crate) use smoothed::draws_at_once;
 pub use supply::{Fresh, HeNormal, Init, Loaded, Supply, check_names, rename};
 pub use votes::{Sampling, Votes};
 

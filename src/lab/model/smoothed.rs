@@ -27,6 +27,13 @@ struct Smoothed {
     noise: RefCell<Option<Tensor>>,
 }
 
+/// Of so many images, of how many draws copies are asked about together: a few images alone take longer for their number, and copies of many as much memory.
+pub(crate) fn draws_at_once(size: &[i64]) -> i64 {
+    const TOGETHER: i64 = 64;
+    let pixels: i64 = size[2..].iter().product();
+    ((400_000 / pixels.max(1)).min(TOGETHER) / size[0].max(1)).max(1)
+}
+
 impl Smoothed {
     fn noise(&self, images: &Tensor) -> Result<Tensor> {
         let shape = &images.size()[1..];
@@ -51,16 +58,20 @@ impl Smoothed {
 impl Network for Smoothed {
     fn forward(&self, images: &Tensor) -> Result<Tensor> {
         let noise = self.noise(images)?;
-        let one = |draw: i64| -> Result<Tensor> {
+        let (size, draws) = (images.size(), i64::from(self.draws));
+        let several = draws_at_once(&size).min(draws);
+        let some = |first: i64| -> Result<Tensor> {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(Error::interrupted());
             }
-            let scores = self.model.logits(&images.f_add(&noise.f_narrow(0, draw, 1)?)?)?;
-            Ok(scores.f_log_softmax(1, None::<Kind>)?)
+            let noise = noise.f_narrow(0, first, several.min(draws - first))?;
+            let noisy = images.f_unsqueeze(0)?.f_add(&noise.f_unsqueeze(1)?)?.f_flatten(0, 1)?;
+            let scores = self.model.logits(&noisy)?;
+            Ok(scores.f_log_softmax(1, None::<Kind>)?.f_view([-1, size[0], scores.size()[1]])?)
         };
-        let all = (0..i64::from(self.draws)).map(one).collect::<Result<Vec<_>>>()?;
-        let sum = Tensor::f_stack(&all, 0)?.f_logsumexp([0i64].as_slice(), false)?;
-        Ok(sum.f_sub_scalar(f64::from(self.draws).ln())?)
+        let all = (0..draws).step_by(several as usize).map(some).collect::<Result<Vec<_>>>()?;
+        let sum = Tensor::f_cat(&all, 0)?.f_logsumexp([0i64].as_slice(), false)?;
+        Ok(sum.f_sub_scalar((draws as f64).ln())?)
     }
 
     fn asked(&self) -> Option<Asked> {

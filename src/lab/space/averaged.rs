@@ -8,7 +8,7 @@ use tch::{Device, Kind};
 use super::factor::{self, Factor, Factored, Originals, Setting};
 use super::{Axis, Space};
 use crate::core::{Cx, Digest, Error, ErrorKind, Object, Result, Tensor, random, with_stream};
-use crate::model::{Asked, Model, Network};
+use crate::model::{Asked, Model, Network, draws_at_once};
 
 /// The logarithm of (1/m) sum_k softmax(f(t_k(x))), over draws that are the same for every image.
 struct Averaged {
@@ -46,20 +46,21 @@ impl Network for Averaged {
     fn forward(&self, images: &Tensor) -> Result<Tensor> {
         let n = images.size()[0];
         let (ids, rows): (Vec<usize>, Vec<i64>) = ((0..n as usize).collect(), (0..n).collect());
-        let one = |(draw, setting): (usize, &Setting)| -> Result<Tensor> {
+        let changed = |setting: &Setting| -> Result<Tensor> {
             self.cx.check()?;
-            let changed = match &self.over {
-                None => images.shallow_clone(),
-                Some(over) => {
-                    let of = Originals { data: None, ids: &ids, images, rows: &rows };
-                    factored(&**over)?.draw(&self.cx, &of, &vec![&setting[..]; n as usize])?
-                }
-            };
-            let scores = with_stream(self.seed, OWN + draw as u64, || self.model.logits(&changed))?;
-            Ok(scores.f_log_softmax(1, None::<Kind>)?)
+            let Some(over) = &self.over else { return Ok(images.shallow_clone()) };
+            let of = Originals { data: None, ids: &ids, images, rows: &rows };
+            factored(&**over)?.draw(&self.cx, &of, &vec![&setting[..]; n as usize])
         };
-        let all = self.settings.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
-        let sum = Tensor::f_stack(&all, 0)?.f_logsumexp([0i64].as_slice(), false)?;
+        // Layers draw nothing; of what was written elsewhere each draw is a question and a stream of its own.
+        let several = if self.model.module().is_some() { draws_at_once(&images.size()) as usize } else { 1 };
+        let some = |(part, settings): (usize, &[Setting])| -> Result<Tensor> {
+            let changed = Tensor::f_cat(&settings.iter().map(changed).collect::<Result<Vec<_>>>()?, 0)?;
+            let scores = with_stream(self.seed, OWN + (part * several) as u64, || self.model.logits(&changed))?;
+            Ok(scores.f_log_softmax(1, None::<Kind>)?.f_view([-1, n, scores.size()[1]])?)
+        };
+        let all = self.settings.chunks(several).enumerate().map(some).collect::<Result<Vec<_>>>()?;
+        let sum = Tensor::f_cat(&all, 0)?.f_logsumexp([0i64].as_slice(), false)?;
         Ok(sum.f_sub_scalar((self.settings.len() as f64).ln())?)
     }
 
