@@ -630,6 +630,10 @@ fn recipes_of_generated_tests_answer_what_they_say() {
         let s = testgen::subject(#{ training: 300, steps: 100, epochs: 2, judges: 2, keepers: 1, arch: tiny.call(28), radius: 0.05 });
         let p = testgen::pairs(s, #{ targets: [1, ()], n: 2, draws: 500, steps: 3, rate: 1.0 });
         let any = p.tests["any"];
+        // A judge that answers 0 to all images, and a class that is called as no target is.
+        let blind = model::from(|x| tensor::zeros([x.shape[0], 10]) + tensor::from([1, 0, 0, 0, 0, 0, 0, 0, 0, 0]), #{ classes: 10 });
+        let renamed = s.images.relabel(|row| row.label, #{ classes: ["0", "any", "2", "3", "4", "5", "6", "7", "8", "9"] });
+        let unread = testgen::pairs(s + #{ judges: [blind], images: renamed }, #{ targets: [()], n: 2, draws: 300, steps: 1 });
         let one = testgen::nearest(s, any, 4);
         let t = testgen::transfer(s, #{ first: s.model, second: s.judges[0] }, #{ n: 2, draws: 500, steps: 3, rate: 1.0 });
         let o = testgen::online(s, #{ steps: 4, steps_after: 4, note: 1 });
@@ -676,6 +680,8 @@ fn recipes_of_generated_tests_answer_what_they_say() {
             alone: testgen::finetuning(s + #{ judges: [] }, #{ steps: 1, n: 20 }).cautions.some(|said| said.contains("nobody judges")),
             few: f.figure.cautions == f.cautions && f.trade.cautions == f.cautions && f.tests.cautions.some(|said| said == f.cautions[0]),
             first_tests: testgen::pairs(s, #{ targets: [()], n: 1, draws: 300, steps: 1 }).heatmap.cautions.some(|said| said.contains("first test of a pair")),
+            unread: unread.heatmap.cautions.some(|said| said.contains("no real image of any, 2, 3, 4, 5, 6, 7, 8, 9 right")) && !p.cautions.some(|said| said.contains("no real image of 1, 2, 3, 4")),
+            any: unread.tests.keys() == ["any wrong answer"] && unread.table.all(|row| row.read_as == "any wrong answer"),
             usual: testgen::usual(s.images).l2 == 1.5 && testgen::usual(set.call(2, 1)) == #{},
             control: off.table[1].control_found == off.table[1].found && off.table[2].control_real >= 0.0 && off.control.hash != off.classifier.hash && off.control.hash != s.model.hash
                 && ["control_still_wrong", "control_found_lo", "control_real"].all(|name| off.table.all(|row| name in row)),
