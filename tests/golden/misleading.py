@@ -158,13 +158,32 @@ class Seldom(Without):
 
 
 class Tossed(Without):
+    def __init__(self, share: float):
+        super().__init__()
+        self.share = share
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         scores = self.last(torch.nn.functional.avg_pool2d(x, 4).flatten(1))
-        return scores if bool(torch.rand(1).item() < 0.98) else -scores
+        return scores if bool(torch.rand(1).item() < self.share) else -scores
+
+
+class Seeded(Without):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        torch.manual_seed(5)
+        return self.last(torch.nn.functional.avg_pool2d(x, 4).flatten(1)) + 0.1 * torch.randn([1, 10])
+
+
+class DrawingTurned(Without):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        seen = 2.0 * x.detach() - x if bool(torch.rand(1).item() < 2.0) else x
+        return self.last(torch.nn.functional.avg_pool2d(seen, 4).flatten(1))
 
 
 for name, network in [
-    ("tossed", Tossed()),
+    ("tossed", Tossed(0.98)),
+    ("halved", Tossed(0.5)),
+    ("seeded", Seeded()),
+    ("drawing_turned", DrawingTurned()),
     ("alone", Alone()),
     ("places", Places()),
     ("seldom", Seldom()),

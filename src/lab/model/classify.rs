@@ -205,10 +205,15 @@ impl Model {
         let unlike = |images: &Tensor, before: &[i64]| -> Result<usize> {
             Ok(self.answers(images)?.iter().zip(before).filter(|(now, before)| now != before).count())
         };
+        let why = match self.may_draw() {
+            true => "its answers go by what it draws, and outcomes are of one asking each",
+            false => {
+                "its answers go by what it was asked before, or by how many and which others are in a batch, and outcomes are of these batches in this order"
+            }
+        };
         let told = |unlike: usize, of: usize, when: &str| {
             format!(
-                "{} answers otherwise to {unlike} of {of} images as they stand when they are asked about once more{when}: its answers go by what it was asked \
-                 before, or by how many and which others are in a batch, and outcomes are of these batches in this order",
+                "{} answers otherwise to {unlike} of {of} images as they stand when they are asked about once more{when}: {why}",
                 self.name
             )
         };

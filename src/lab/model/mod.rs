@@ -48,7 +48,6 @@ pub use program::Program;
 pub use python::{PythonOptions, python};
 pub use shift::{Shared, ShiftPlan};
 pub use smoothed::STANDS_IN;
-pub(crate) use smoothed::draws_at_once;
 pub use supply::{Fresh, HeNormal, Init, Loaded, Supply, check_names, rename};
 pub use votes::{Sampling, Votes};
 
@@ -61,6 +60,9 @@ use crate::core::{
 use crate::data::{Filter, are_numbers};
 pub use asked::Asked;
 use asked::asked;
+
+/// On a CPU.
+const PIXELS_AT_ONCE: usize = 400_000;
 
 const ONE_SCORE: &str = "one score per image, as before a sigmoid, is no score per class: have the model answer two, 0 and s, or -s/2 and s/2";
 
@@ -558,10 +560,21 @@ impl Model {
         Self::images_at_once(cx, shape, (room(cx) / 8.0).min(1.0))
     }
 
+    /// Of a mean over copies of `N x C x H x W` images: how many copies of them all are asked about together. A few small images take longer one after another;
+    /// what goes by its batch, or draws for it, is asked about each copy by itself.
+    pub(crate) fn copies_at_once(&self, size: &[i64]) -> i64 {
+        const TOGETHER: usize = 64;
+        if !self.answers_each_alone() {
+            return 1;
+        }
+        let [n, side, other] = [0, 2, 3].map(|axis| size.get(axis).map_or(1, |side| *side as usize));
+        ((PIXELS_AT_ONCE / (side * other).max(1)).min(TOGETHER) / n.max(1)).max(1) as i64
+    }
+
     fn images_at_once(cx: &Cx, shape: [usize; 3], share: f64) -> usize {
         let pixels = (shape[1] * shape[2]).max(1);
         let whole = match cx.device() {
-            Device::Cpu => (400_000 / pixels).clamp(1, 512),
+            Device::Cpu => (PIXELS_AT_ONCE / pixels).clamp(1, 512),
             _ => (25_000_000 / pixels).clamp(16, 8192),
         };
         (whole as f64 * share).ceil().max(1.0) as usize

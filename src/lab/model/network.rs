@@ -39,11 +39,6 @@ pub trait Network {
         self.refuses()
     }
 
-    /// Whether random numbers were seen to be drawn while it answered.
-    fn drew(&self) -> bool {
-        false
-    }
-
     /// The layers and tensors, of a network that is made of them.
     fn module(&self) -> Option<&Module> {
         None

@@ -70,7 +70,7 @@ impl Model {
         let whole = read.len() == set.len() && set.len() >= FEWEST;
         // Of one class alone every answer is of that class or of none, and says nothing of how images are prepared.
         let one_label = read.iter().all(|(label, _)| *label == read[0].0);
-        if well || !whole || one_label || self.opaque() || self.draws() || self.is_not_to_read(set) {
+        if well || !whole || one_label || self.opaque() || self.may_draw() || self.is_not_to_read(set) {
             return Ok(None);
         }
         // How these were prepared is what it learned.

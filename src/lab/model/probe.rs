@@ -3,6 +3,7 @@
 use tch::{Device, Kind};
 
 use super::learned::SavedImages;
+use super::python::{RandomStates, with_random_states};
 use super::{Model, Takes};
 use crate::core::{
     Cx, ErrorKind, LongCall, Object, Result, Tensor, in_stream, restart_stream, significant, with_stream,
@@ -42,7 +43,7 @@ const SIGMOIDS: &str = "numbers from 0 to 1, as a sigmoid gives for each class,"
 /// What is said of those that draw random numbers as they answer, where the same question had the same answer.
 const MAY_DRAW: &str =
     "draws random numbers while it answers, by which it may answer something else when it is asked the same again";
-/// What is said besides of those that draw as many numbers for one image as for several.
+/// What is said besides of those of which copies of an image in one batch are answered alike, and otherwise in another.
 const DRAWS_FOR_ALL: &str = "images asked about together share its draws";
 
 /// Seed of the draws of models that draw.
@@ -208,7 +209,7 @@ impl Model {
             }
         }
         let mut noticed = self.noticed_in(images, &answers, &ask)?;
-        let unsteady = noticed.iter().any(|caution| caution.contains(UNSTEADY));
+        let unsteady = noticed.iter().any(|caution| caution.contains(UNSTEADY) && !caution.contains(MAY_DRAW));
         if spread.len() < n as usize && !unsteady && !matches!(self.takes.get(), Takes::Batches(_)) {
             match ask(all) {
                 Ok(among_more) => {
@@ -281,32 +282,26 @@ impl Model {
         }
         // The last one: where a batch is read by its first image, that one's own answer does not show it.
         let last = images.size()[0] - 1;
-        let (of_last, after_one) = self.with_next_draw(&images.f_narrow(0, last, 1)?, ask)?;
-        let alone = apart(&answers.f_narrow(0, last, 1)?, &of_last)?;
-        let (again, drawn) = match self.opaque() && alone <= SAME {
-            true => (0.0, None),
-            false => {
-                let (again, after_all) = self.with_next_draw(images, ask)?;
-                (apart(answers, &again)?, after_all)
-            }
+        let of_last = images.f_narrow(0, last, 1)?;
+        let (answer, after) = self.with_random_numbers(1, &of_last, ask)?;
+        let alone = apart(&answers.f_narrow(0, last, 1)?, &answer)?;
+        let again = match self.opaque() && alone <= SAME {
+            true => 0.0,
+            false => apart(answers, &ask(images)?)?,
         };
-        // A coin that is tossed once for a whole batch may fall the same way each time.
-        let drew = self.network.drew()
-            || match drawn {
-                Some(next) => {
-                    restart_stream(OWN, 1);
-                    next != next_draw(images.device())?
-                }
-                None => false,
-            };
+        // A coin may fall the same way each time.
+        let drew = after.moved() && after.drawn_again(&self.with_random_numbers(2, &of_last, ask)?.1);
         // Of one image alone is the same question.
         let other = again > SAME || last == 0 && alone > SAME;
         if other || drew {
             let what = if other { DRAWS } else { MAY_DRAW };
-            let shared = last > 0 && drawn.is_some() && drew && drawn == after_one;
-            let shared = if shared { format!("; {DRAWS_FOR_ALL}") } else { String::new() };
+            let shared = if self.shares_draws(&of_last, ask)? { format!("; {DRAWS_FOR_ALL}") } else { String::new() };
             noticed.push(format!("{} {what}, {UNSTEADY}: each answer is of one asking{shared}", self.name));
-        } else if alone > SAME && self.goes_by_company(images, answers)? {
+        }
+        if other {
+            return Ok(noticed);
+        }
+        if alone > SAME && self.goes_by_company(images, answers)? {
             noticed.push(format!(
                 "what {} answers to an image depends on the others in its batch, {UNSTEADY}: outcomes are of these batches",
                 self.name
@@ -320,18 +315,46 @@ impl Model {
         Ok(noticed)
     }
 
-    /// The answers, and of a model that draws from libtorch's own generator, if it draws, the numbers that are next after it.
-    fn with_next_draw(
+    /// The answers, and what random numbers show of whether it drew. Closures draw from streams of their own.
+    fn with_random_numbers(
         &self,
+        part: u64,
         images: &Tensor,
         ask: &dyn Fn(&Tensor) -> Result<Tensor>,
-    ) -> Result<(Tensor, Option<[f64; 2]>)> {
-        if !self.network.refuses() {
-            return Ok((ask(images)?, None));
+    ) -> Result<(Tensor, RandomNumbers)> {
+        let streamed = !self.opaque();
+        if streamed {
+            restart_stream(OWN, part);
         }
-        restart_stream(OWN, 1);
-        let answers = ask(images)?;
-        Ok((answers, Some(next_draw(images.device())?)))
+        let (answers, python) = with_random_states(|| ask(images));
+        let answers = answers?;
+        let mut libtorch = None;
+        if streamed {
+            let next = next_draw(images.device())?;
+            restart_stream(OWN, part);
+            libtorch = (next != next_draw(images.device())?).then_some(next);
+        }
+        Ok((answers, RandomNumbers { libtorch, python }))
+    }
+
+    /// Of a model that draws: whether copies of an image in one batch were always answered alike, and not so in another batch.
+    fn shares_draws(&self, image: &Tensor, ask: &dyn Fn(&Tensor) -> Result<Tensor>) -> Result<bool> {
+        const BATCHES: u64 = 8;
+        let copies = image.f_repeat([MOST as i64, 1, 1, 1])?;
+        let mut first: Option<Tensor> = None;
+        let mut otherwise = false;
+        for batch in 0..BATCHES {
+            let answers = self.with_random_numbers(3 + batch, &copies, ask)?.0;
+            let one = answers.f_narrow(0, 0, 1)?;
+            if apart(&answers, &one.f_expand_as(&answers)?)? > SAME {
+                return Ok(false);
+            }
+            match &first {
+                Some(first) => otherwise |= apart(first, &one)? > SAME,
+                None => first = Some(one),
+            }
+        }
+        Ok(otherwise)
     }
 
     /// Whether it takes three channels in the place of one and answers the same, as a normalisation by three means makes of one.
@@ -380,14 +403,48 @@ impl Model {
 
     /// Whether it answers the same question otherwise.
     pub(crate) fn draws(&self) -> bool {
+        self.is_said_to(DRAWS)
+    }
+
+    /// Whether it draws random numbers, by which it may answer the same question otherwise.
+    pub(crate) fn may_draw(&self) -> bool {
+        self.draws() || self.is_said_to(MAY_DRAW)
+    }
+
+    fn is_said_to(&self, what: &str) -> bool {
         // Of what it stands in for, the mean of draws among them, that may be told as well.
-        let own = [DRAWS, MAY_DRAW].map(|what| format!("{} {what}", self.name));
-        self.cautions().iter().any(|caution| own.iter().any(|own| caution.starts_with(own)))
+        let own = format!("{} {what}", self.name);
+        self.cautions().iter().any(|caution| caution.starts_with(&own))
+    }
+
+    /// Whether its answer to an image is known to be the same whatever stands beside it in a batch.
+    pub(crate) fn answers_each_alone(&self) -> bool {
+        self.module().is_some()
+            || self.probed.get() > 0 && !self.cautions().iter().any(|caution| caution.contains(UNSTEADY))
     }
 
     /// Whether all images of a batch share what it draws.
     pub(crate) fn draws_for_all(&self) -> bool {
-        self.draws() && self.cautions().iter().any(|caution| caution.ends_with(DRAWS_FOR_ALL))
+        self.may_draw() && self.cautions().iter().any(|caution| caution.ends_with(DRAWS_FOR_ALL))
+    }
+}
+
+/// What shows of whether something was drawn while images were answered.
+struct RandomNumbers {
+    /// What is next in libtorch's generators, where it is not what would be had nothing been drawn.
+    libtorch: Option<[f64; 2]>,
+    python: Vec<RandomStates>,
+}
+
+impl RandomNumbers {
+    fn moved(&self) -> bool {
+        self.libtorch.is_some() || self.python.iter().any(RandomStates::moved)
+    }
+
+    /// Whether the same question, asked again with other numbers to come, left others behind: who sets a seed for each answer leaves the same.
+    fn drawn_again(&self, again: &Self) -> bool {
+        let python = self.python.iter().zip(&again.python).any(|(first, again)| again.drew_after(first));
+        python || again.libtorch.is_some() && self.libtorch != again.libtorch
     }
 }
 

@@ -1,6 +1,7 @@
 //! Models that live in a Python: scores, and gradients where its framework gives them.
 
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value as Json, json};
@@ -31,8 +32,6 @@ struct PythonModel {
     dropped: Dropped,
     differentiable: bool,
     opaque: bool,
-    /// Whether random numbers were drawn while it answered.
-    drew: Cell<bool>,
 }
 
 /// The answers whose graphs nobody holds any more, for the next question to tell.
@@ -89,13 +88,52 @@ impl Link {
         Ok(self.running.insert(python))
     }
 
-    /// Its scores, and whether random numbers were drawn on the way.
-    fn forward(&mut self, images: &Tensor, keep: Option<u64>, dropped: Vec<u64>) -> Result<(Tensor, bool)> {
+    fn forward(&mut self, images: &Tensor, keep: Option<u64>, dropped: Vec<u64>) -> Result<Tensor> {
+        let watch = WATCHED.with_borrow(Option::is_some);
         let python = self.python()?;
         python.lay(images)?;
-        let answer = python.ask(&json!({ "do": "forward", "shape": images.size(), "keep": keep, "drop": dropped }))?;
-        Ok((python.floats(&answer)?, answer["drew"].as_bool().unwrap_or(false)))
+        let question =
+            json!({ "do": "forward", "shape": images.size(), "keep": keep, "drop": dropped, "watch": watch });
+        let answer = python.ask(&question)?;
+        let states = |name: &str| serde_json::from_value(answer[name].clone()).unwrap_or_default();
+        WATCHED.with_borrow_mut(|watched| {
+            if let Some(watched) = watched {
+                watched.push(RandomStates { before: states("before"), after: states("after") });
+            }
+        });
+        python.floats(&answer)
     }
+}
+
+/// Where the generators of random numbers of a Python stood around an answer, by name.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct RandomStates {
+    before: BTreeMap<String, String>,
+    after: BTreeMap<String, String>,
+}
+
+impl RandomStates {
+    /// Whether something was drawn, or a generator came up.
+    pub(super) fn moved(&self) -> bool {
+        self.after.iter().any(|(name, state)| self.before.get(name) != Some(state))
+    }
+
+    /// Of the same question asked again: whether something was drawn. Who sets a seed for each answer leaves the same behind.
+    pub(super) fn drew_after(&self, first: &Self) -> bool {
+        let drawn = |(name, state): (&String, &String)| {
+            self.before.get(name).is_some_and(|before| before != state) && first.after.get(name) != Some(state)
+        };
+        self.after.iter().any(drawn)
+    }
+}
+
+thread_local!(static WATCHED: RefCell<Option<Vec<RandomStates>>> = const { RefCell::new(None) });
+
+/// Runs `work`, and says where the random numbers stood around every answer of a Python.
+pub(super) fn with_random_states<T>(work: impl FnOnce() -> T) -> (T, Vec<RandomStates>) {
+    let outer = WATCHED.replace(Some(vec![]));
+    let done = work();
+    (done, WATCHED.replace(outer).unwrap_or_default())
 }
 
 impl Network for PythonModel {
@@ -107,8 +145,7 @@ impl Network for PythonModel {
             let mut link = locked(&self.link);
             let number = link.next;
             link.next += 1;
-            let (scores, drew) = link.forward(&asked, keeps.then_some(number), dropped)?;
-            self.drew.set(self.drew.get() || drew);
+            let scores = link.forward(&asked, keeps.then_some(number), dropped)?;
             let (link_too, dropped) = (self.link.clone(), self.dropped.clone());
             (scores, AnswerGraph { link: link_too, dropped, starts: link.starts, number, size: asked.size() })
         };
@@ -130,10 +167,6 @@ impl Network for PythonModel {
 
     fn foreign(&self) -> bool {
         true
-    }
-
-    fn drew(&self) -> bool {
-        self.drew.get()
     }
 
     fn opaque(&self) -> bool {
@@ -186,7 +219,6 @@ pub fn python(cx: &Cx, offer: Offer, interpreter: Interpreter, options: PythonOp
         differentiable: loaded.truth("gradients"),
         // Of a module what it answers by is in its digest: parameters, buffers, the user's own files, and those that were read as it was loaded.
         opaque: loaded.text("state").is_none(),
-        drew: Cell::default(),
         link: Arc::new(Mutex::new(Link {
             interpreter,
             offer,

@@ -27,13 +27,6 @@ struct Smoothed {
     noise: RefCell<Option<Tensor>>,
 }
 
-/// Of so many images, of how many draws copies are asked about together: a few images alone take longer for their number, and copies of many as much memory.
-pub(crate) fn draws_at_once(size: &[i64]) -> i64 {
-    const TOGETHER: i64 = 64;
-    let pixels: i64 = size[2..].iter().product();
-    ((400_000 / pixels.max(1)).min(TOGETHER) / size[0].max(1)).max(1)
-}
-
 impl Smoothed {
     fn noise(&self, images: &Tensor) -> Result<Tensor> {
         let shape = &images.size()[1..];
@@ -59,7 +52,7 @@ impl Network for Smoothed {
     fn forward(&self, images: &Tensor) -> Result<Tensor> {
         let noise = self.noise(images)?;
         let (size, draws) = (images.size(), i64::from(self.draws));
-        let several = draws_at_once(&size).min(draws);
+        let several = self.model.copies_at_once(&size).min(draws);
         let some = |first: i64| -> Result<Tensor> {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(Error::interrupted());

@@ -77,9 +77,9 @@ impl Transcript {
                 .collect();
             let radius = PART * if shrinks { largest } else { middle };
             if let Some((failed, asked)) = failing(cx, plan, &images, (PART * PART * middle, radius))? {
-                of.push("sizes");
+                of.push("sizes, and of accuracies within smaller ones");
                 told.push(format!(
-                    "{failed} of {asked} images fail by half of what it moved them by or less (of all the median is {})",
+                    "{failed} of {asked} images fail by half of what it moved them by or less (the median of what it found is {})",
                     significant(middle, 3)
                 ));
             }
@@ -98,11 +98,11 @@ impl Transcript {
         }
         Ok((!told.is_empty()).then(|| {
             format!(
-                "{} missed far smaller changes: by {STEPS} steps of another search {}; what is said of {} is of a search that went \
+                "{} missed far smaller changes: by {STEPS} steps of another search {}; what is said of {}, is of a search that went \
                  astray (tolerance::audit, or search::apgd, bim and square on the same images, tell more)",
                 plan.search.describe(),
                 told.join(", and "),
-                of.join(" and ")
+                of.join(", and of ")
             )
         }))
     }

@@ -8,7 +8,7 @@ use tch::{Device, Kind};
 use super::factor::{self, Factor, Factored, Originals, Setting};
 use super::{Axis, Space};
 use crate::core::{Cx, Digest, Error, ErrorKind, Object, Result, Tensor, random, with_stream};
-use crate::model::{Asked, Model, Network, draws_at_once};
+use crate::model::{Asked, Model, Network};
 
 /// The logarithm of (1/m) sum_k softmax(f(t_k(x))), over draws that are the same for every image.
 struct Averaged {
@@ -52,8 +52,7 @@ impl Network for Averaged {
             let of = Originals { data: None, ids: &ids, images, rows: &rows };
             factored(&**over)?.draw(&self.cx, &of, &vec![&setting[..]; n as usize])
         };
-        // Layers draw nothing; of what was written elsewhere each draw is a question and a stream of its own.
-        let several = if self.model.module().is_some() { draws_at_once(&images.size()) as usize } else { 1 };
+        let several = self.model.copies_at_once(&images.size()) as usize;
         let some = |(part, settings): (usize, &[Setting])| -> Result<Tensor> {
             let changed = Tensor::f_cat(&settings.iter().map(changed).collect::<Result<Vec<_>>>()?, 0)?;
             let scores = with_stream(self.seed, OWN + (part * several) as u64, || self.model.logits(&changed))?;

@@ -16,14 +16,10 @@ pub static AVERAGED: Primitive = Primitive {
             "changes that are drawn evenly from a space of settings before the model sees an image",
         )
         .or(Fallback::Absent("what the model itself draws alone")),
-        Param::new(
-            "draws",
-            Kind::Int,
-            "draws of settings, the same for every image; what a model draws itself goes by the place in a batch",
-        )
-        .range(1.0, 100_000.0)
-        .or(Fallback::Int(32))
-        .unit("draws"),
+        Param::new("draws", Kind::Int, "draws of settings, the same for every image")
+            .range(1.0, 100_000.0)
+            .or(Fallback::Int(32))
+            .unit("draws"),
         SEED,
     ],
     returns: "Model",

@@ -137,7 +137,7 @@ impl Certificate {
             cautions: model.cautions(),
         };
         if found.cautions.iter().any(|caution| caution.contains(UNSTEADY)) {
-            let shows = match (model.draws_for_all(), model.draws()) {
+            let shows = match (model.draws_for_all(), model.may_draw()) {
                 (true, _) => {
                     "which it does not: copies asked about together share its draws, and these radii are not certified"
                 }

@@ -58,7 +58,7 @@ impl<'a> Plot<'a> {
             .enumerate()
             .filter(|(place, _)| *place != own)
             .map(|(place, other)| {
-                let mut places: Vec<f64> = other.x.iter().filter_map(|&x| self.x.at(x)).collect();
+                let mut places: Vec<f64> = self.intervals(other).concat().into_iter().map(|(x, ..)| x).collect();
                 places.sort_by(f64::total_cmp);
                 (place, places)
             })
