@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::output::Output;
 use super::saved::{self, SessionLine};
 use crate::core::permissions::resolve;
-use crate::core::{Cx, Error, Journal, Value, below_home, visible};
+use crate::core::{Cx, Error, Journal, Value, below_home, give_back_memory, visible};
 use crate::sandbox::Sandbox;
 use crate::script::{Diagnostic, KeptResult, Session, error_map};
 use crate::term::{choose_device, duration, tell_of_libtorch};
@@ -130,6 +130,7 @@ impl Dialogue {
     /// Runs a text and says whether it went well.
     pub fn run(&mut self, source: &str, text: &str, show: bool) -> bool {
         let outcome = self.session.borrow_mut().evaluate(source, text);
+        give_back_memory();
         match (&outcome, self.cx.journal()) {
             (Err(_), Some(journal)) => journal.rewind(),
             (Ok(_), Some(journal)) => {

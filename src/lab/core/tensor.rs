@@ -94,6 +94,15 @@ pub fn tune_allocator() {
     }
 }
 
+/// Gives the system back what was freed: after many lines at a prompt, whose tensors come and go between what stays, most of the memory would be holes.
+pub fn give_back_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: malloc_trim frees what nobody holds, and may be called at any time.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// Has MKL, which libtorch calls on Intel's and AMD's processors, choose its kernels before threads can ask for them. Products get the mode
 /// that MKL promises to be reproducible from run to run, unless MKL_CBWR in the environment says otherwise. MKL's vector functions note the
 /// processor twice, first by a number that stands for another accuracy: a thread that reads between the two takes square roots of twelve bits,

@@ -18,7 +18,7 @@ use crate::core::{Cx, Digest, Error, Result, in_parallel};
 const KEPT_FROM: usize = 1000;
 
 /// Files that are hashed between two looks at whether to stop.
-const BLOCK: usize = 256;
+const BLOCK: usize = 32;
 
 /// A file that was changed this shortly before may be changed once more within one tick of its clock.
 const UNSETTLED: Duration = Duration::from_secs(2);

@@ -8,11 +8,12 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use tch::Device;
+use tch::{Device, Kind};
 
 use super::Dataset;
-use crate::core::{Cx, Error, Result, Tensor};
+use crate::core::{Cx, Error, Result, Tensor, parallel_threads};
 
 /// Images that one worker reads at a time.
 const PIECE: usize = 32;
@@ -28,6 +29,8 @@ pub struct Batch {
 pub struct Stream<'a> {
     set: &'a Dataset,
     device: Device,
+    /// Set where the call that reads is to end.
+    stop: Arc<AtomicBool>,
     work: Arc<SharedWork>,
     next: usize,
     workers: Vec<JoinHandle<()>>,
@@ -82,6 +85,12 @@ impl SharedWork {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// No longer than an interrupt may go unnoticed.
+    fn wait_a_moment<'a>(&self, state: MutexGuard<'a, StreamState>) -> MutexGuard<'a, StreamState> {
+        let moment = Duration::from_millis(50);
+        self.changed.wait_timeout(state, moment).unwrap_or_else(PoisonError::into_inner).0
+    }
+
     fn read_pieces(&self, set: &Dataset) {
         let total = self.batches() * self.pieces_per_batch();
         loop {
@@ -113,7 +122,7 @@ impl Dataset {
 
     /// Batches of these rows in this order. Memory is bounded: see the head of this file. Ends after the first error.
     pub fn stream_of(&self, cx: &Cx, order: Vec<usize>, batch: usize) -> Stream<'_> {
-        let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(order.len().div_ceil(PIECE));
+        let threads = parallel_threads().min(order.len().div_ceil(PIECE));
         let mut work = SharedWork {
             order,
             batch: batch.max(1),
@@ -130,7 +139,7 @@ impl Dataset {
                 std::thread::Builder::new().name("viva reader".into()).spawn(move || work.read_pieces(&set)).ok()
             })
             .collect();
-        Stream { set: self, device: cx.device(), work, next: 0, workers }
+        Stream { set: self, device: cx.device(), stop: cx.stop_flag(), work, next: 0, workers }
     }
 }
 
@@ -151,7 +160,8 @@ impl Stream<'_> {
                             state.consumed += 1;
                             break read;
                         }
-                        None => state = self.work.wait(state),
+                        None if self.stop.load(Ordering::Relaxed) => return Err(Error::interrupted()),
+                        None => state = self.work.wait_a_moment(state),
                     }
                 }
             };
@@ -176,6 +186,8 @@ impl Stream<'_> {
     }
 }
 
+const PIXELS_AT_ONCE: usize = 1 << 26;
+
 /// More than this at once is a mistake, or needs another way.
 const LIMIT: usize = 2 << 30;
 
@@ -189,15 +201,20 @@ impl Dataset {
                 .hint("`ds.take(n)` makes it smaller; models and examinations read data sets batch by batch"));
         }
         let task = cx.progress("reading images", Some(self.len() as u64));
-        let mut parts = Vec::new();
-        for batch in self.stream(cx, 256) {
+        let size: Vec<i64> = [self.len()].into_iter().chain(self.shape()).map(|side| side as i64).collect();
+        let all = Tensor::f_empty(&size, (Kind::Float, cx.device()))?;
+        // Of large pictures few, so that what is read shows.
+        let at_once = (PIXELS_AT_ONCE / self.canvas_shape().iter().product::<usize>().max(1)).clamp(1, 256);
+        let mut read = 0;
+        for batch in self.stream(cx, at_once) {
             cx.check()?;
             let batch = batch?;
-            task.advance(batch.rows.len() as u64);
-            // A copy, since a view of the crop would keep the whole canvas.
-            parts.push(self.centre(&batch.canvases)?.f_contiguous()?);
+            let n = batch.rows.len();
+            task.advance(n as u64);
+            all.f_narrow(0, read, n as i64)?.f_copy_(&self.centre(&batch.canvases)?)?;
+            read += n as i64;
         }
-        Ok(Tensor::f_cat(&parts, 0)?)
+        Ok(all)
     }
 }
 

@@ -225,7 +225,8 @@ impl Laws<'_> {
     /// The error of answers that are right more often than said by so much.
     fn truth(&self, more: &dyn Fn(&Bin) -> f64) -> f64 {
         let gap = |bin: &&Bin| {
-            let sum: f64 = bin.confidences.iter().map(|c| (c + more(bin)).clamp(0.0, 1.0)).sum();
+            let more = more(bin);
+            let sum: f64 = bin.confidences.iter().map(|c| (c + more).clamp(0.0, 1.0)).sum();
             (sum / bin.count() as f64 - bin.confidence(), bin.count())
         };
         self.error.of_gaps(self.bins.iter().map(gap))
@@ -234,14 +235,16 @@ impl Laws<'_> {
     /// What is found of them, again and again, with the same random numbers whatever the law.
     fn draw(&self, more: &dyn Fn(&Bin) -> f64) -> Vec<f64> {
         let counts: Vec<Count> = self.bins.iter().map(|bin| Count::of(bin, more(bin))).collect();
+        let said: Vec<f64> = self.bins.iter().map(|bin| bin.confidence()).collect();
         let mut rng = random(self.seed, 0);
-        let one = |_| {
-            let gaps = self.bins.iter().zip(&counts).map(|(bin, count)| {
-                let right = count.draw(bin, &mut rng);
-                (right / bin.count() as f64 - bin.confidence(), bin.count())
-            });
-            self.error.of_gaps(gaps.collect::<Vec<_>>().into_iter())
-        };
+        let one =
+            |_| {
+                let gaps =
+                    self.bins.iter().zip(&counts).zip(&said).map(|((bin, count), said)| {
+                        (count.draw(bin, &mut rng) / bin.count() as f64 - said, bin.count())
+                    });
+                self.error.of_gaps(gaps)
+            };
         (0..self.replicates.max(1)).map(one).collect()
     }
 }

@@ -84,8 +84,8 @@ impl Model {
                 let images = images(count)?.f_to_kind(self.precision())?;
                 // A closure draws from streams of its own.
                 let noticed = match self.opaque() {
-                    true => self.notable(&images),
-                    false => with_stream(OWN, 0, || self.notable(&images)),
+                    true => self.notable(cx, &images),
+                    false => with_stream(OWN, 0, || self.notable(cx, &images)),
                 };
                 let (rounding, noticed) = match noticed {
                     // What is done with batches that are too large is for those who choose them.
@@ -176,9 +176,13 @@ impl Model {
     }
 
     /// How far scores are rounded, and what is to be said.
-    fn notable(&self, all: &Tensor) -> Result<(f64, Vec<String>)> {
-        let ask =
-            |images: &Tensor| tch::no_grad(|| -> Result<Tensor> { Ok(self.logits(images)?.f_to_kind(Kind::Double)?) });
+    fn notable(&self, cx: &Cx, all: &Tensor) -> Result<(f64, Vec<String>)> {
+        let task = cx.progress(&format!("looking at {}", self.name), None);
+        let ask = |images: &Tensor| {
+            cx.check()?;
+            task.advance(1);
+            tch::no_grad(|| -> Result<Tensor> { Ok(self.logits(images)?.f_to_kind(Kind::Double)?) })
+        };
         let n = all.size()[0];
         // Spread over a batch, the last one among them: some models see no more of it than that, or go by places.
         let spread: Vec<i64> = (0..n.min(MOST as i64)).map(|i| (i + 1) * n / n.min(MOST as i64) - 1).collect();

@@ -35,7 +35,8 @@ pub static LOAD: Primitive = Primitive {
             .or(Fallback::Absent("none")),
     ],
     returns: "Model",
-    notes: "A TorchScript file is a program: it does what it likes when it is loaded and asked. One that takes one image and no two, as many exported ones do, is asked about each by itself. On Linux the kernel holds it to what scripts may \
+    notes: "A TorchScript file is a program: it does what it likes when it is loaded and asked. One that takes one image and no two, as many exported ones do, is asked about each by itself. Before anything is made of its answers it is asked \
+            what shows whether they are scores, the same each time and whatever else is in the batch, with gradients that are right: about as long as 150 images take. On Linux the kernel holds it to what scripts may \
             touch, and where nothing holds it, it is refused unless viva was started with `--allow-native` (`viva doc safety`). Weights are no program.\n\n\
             The content decides what a file is, not its ending. State dicts are read without running code: tensors, containers \
             and numbers only, both formats of torch.save, also inside {\"state_dict\": ...} or behind `module.`. What a file asks to be run \
