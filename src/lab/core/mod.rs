@@ -48,6 +48,7 @@ mod texts;
 mod value;
 mod visible;
 mod workspace;
+mod written;
 
 pub use attempt::{attempt, caught, failed_call};
 pub use budget::Budget;
@@ -84,3 +85,4 @@ pub use tensor::{
 pub use value::{Callback, Object, Value, is_whole, json_of_fields};
 pub use visible::{picture, visible, visible_json, visible_letters};
 pub use workspace::data_folder;
+pub use written::LongRows;

@@ -311,8 +311,8 @@ impl Record {
     /// Writes the result as JSON, its tables and figures under their names, a report, and the manifest.
     pub fn finish(&self, cx: &Cx, result: &Value) -> Result<()> {
         cx.check_repeated()?;
-        let text = serde_json::to_string_pretty(&result.json()).unwrap_or_default() + "\n";
-        self.write("results.json", &text)?;
+        files::refuse_links(&self.folder, Path::new("results.json"), false)?;
+        files::write_whole(&self.folder.join("results.json"), |temporary| result.write_json(temporary))?;
         let kept = Self::keep(cx, result)?;
         let left = if self.manifest.borrow().changed.is_empty() { vec![] } else { self.left_over(cx) };
         if !left.is_empty() {

@@ -8,7 +8,8 @@ use std::rc::Rc;
 
 use serde_json::json;
 
-use super::{Cx, Digest, Error, LongTable, Result, Table, Tensor, number};
+use super::written::numbers;
+use super::{Cx, Digest, Error, LongRows, LongTable, Result, Table, Tensor, number};
 
 type CallbackFn = dyn Fn(&[Value]) -> Result<Value>;
 
@@ -142,6 +143,11 @@ pub trait Object: Any {
             }
         }
         serde_json::Value::Object(map)
+    }
+
+    /// What of its `json` may be long, for it to be written row by row.
+    fn long_rows(&self) -> Option<LongRows<'_>> {
+        None
     }
 
     /// The object as a table, if it is one.
@@ -382,7 +388,7 @@ impl Value {
                 table.write_parquet(temporary, columns, &[("viva", self.said_of().to_string())])
             }
             (_, "txt", _) => write_text(temporary, &(self.details(100) + "\n")),
-            _ => write_text(temporary, &(serde_json::to_string_pretty(&self.json()).unwrap_or_default() + "\n")),
+            _ => self.write_json(temporary),
         })
     }
 }
@@ -452,19 +458,11 @@ fn tensor_range(tensor: &Tensor) -> Result<String> {
 }
 
 fn tensor_json(tensor: &Tensor) -> serde_json::Value {
-    match tensor_values(tensor) {
+    match numbers(tensor) {
         Ok(values) => json!({ "shape": tensor.size(), "values": values }),
         // A result that says so is more than a process that ends.
         Err(error) => json!({ "shape": tensor.size(), "values": null, "error": error.message }),
     }
-}
-
-fn tensor_values(tensor: &Tensor) -> Result<Vec<serde_json::Value>> {
-    let flat = |kind| tensor.f_to_device(tch::Device::Cpu)?.f_to_kind(kind)?.f_reshape([-1]);
-    Ok(match is_whole(tensor.kind()) {
-        true => Vec::<i64>::try_from(&flat(tch::Kind::Int64)?)?.into_iter().map(|x| json!(x)).collect(),
-        false => Vec::<f64>::try_from(&flat(tch::Kind::Double)?)?.into_iter().map(|x| Value::Float(x).json()).collect(),
-    })
 }
 
 /// Whether a tensor of this kind holds whole numbers, or truths.

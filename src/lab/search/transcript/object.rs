@@ -6,13 +6,36 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use super::Transcript;
-use crate::core::{Cx, Digest, Error, LongTable, Object, Result, Table, Tensor, Value, cut, in_parallel, number};
+use crate::core::{
+    Cx, Digest, Error, LongRows, LongTable, Object, Result, Table, Tensor, Value, cut, in_parallel, number,
+};
 use crate::search::exhaustive::Contrast;
 use crate::search::parts::{MemberTally, Outcomes};
 use crate::search::row::Row;
 use crate::space::Render;
 
 impl Transcript {
+    fn in_rows(&self) -> LongRows<'_> {
+        let of = &self.of;
+        let mut head = json!({
+            "model": of.model.0, "model_hash": of.model.1.hex(), "data": of.data.json(), "space": of.space,
+            "search": of.search, "objective": of.objective.describe(), "seed": of.seed as i64, "version": env!("CARGO_PKG_VERSION"), "examined": of.rows,
+            "success_rate": Value::Float(self.success_rate()).json(), "cautions": of.cautions.json(), "rows": null,
+        });
+        if let Some(guarded) = &of.guarded {
+            head["precision"] = "bfloat16".into();
+            head["guarded"] = guarded.value().json();
+        }
+        if let Some(members) = self.members() {
+            head["members"] = members.iter().map(|member| member.value().json()).collect();
+        }
+        let row = |index| {
+            let cells = self.cells(index).map(|(name, value)| (name, value.json()));
+            serde_json::Value::Object(cells.collect())
+        };
+        LongRows { head, key: "rows", len: self.len(), row: Box::new(row) }
+    }
+
     /// What its rows are of.
     fn rows_name(&self) -> &'static str {
         let several = self.of.rows > self.of.data.len() || self.rows.windows(2).any(|pair| pair[0].id == pair[1].id);
@@ -181,24 +204,11 @@ impl Object for Transcript {
     }
 
     fn json(&self) -> serde_json::Value {
-        let of = &self.of;
-        let rows = (0..self.len()).map(|index| {
-            let cells = self.cells(index).map(|(name, value)| (name, value.json()));
-            serde_json::Value::Object(cells.collect())
-        });
-        let mut all = json!({
-            "model": of.model.0, "model_hash": of.model.1.hex(), "data": of.data.json(), "space": of.space,
-            "search": of.search, "objective": of.objective.describe(), "seed": of.seed as i64, "version": env!("CARGO_PKG_VERSION"), "examined": of.rows,
-            "success_rate": Value::Float(self.success_rate()).json(), "cautions": of.cautions.json(), "rows": rows.collect::<Vec<_>>(),
-        });
-        if let Some(guarded) = &of.guarded {
-            all["precision"] = "bfloat16".into();
-            all["guarded"] = guarded.value().json();
-        }
-        if let Some(members) = self.members() {
-            all["members"] = members.iter().map(|member| member.value().json()).collect();
-        }
-        all
+        self.in_rows().whole()
+    }
+
+    fn long_rows(&self) -> Option<LongRows<'_>> {
+        Some(self.in_rows())
     }
 
     fn long_table(&self) -> Option<&dyn LongTable> {
