@@ -54,10 +54,12 @@ fn polylines(svg: &str, colour: Rgb) -> Vec<usize> {
         .collect()
 }
 
-/// How many shapes with corners are filled with this colour.
+/// How many shapes with corners, or circles, are filled with this colour.
 fn filled(svg: &str, colour: Rgb) -> usize {
     let fill = format!("fill=\"{}\"", colour.hex());
-    svg.lines().filter(|line| line.starts_with("<polygon") && line.contains(&fill)).count()
+    svg.lines()
+        .filter(|line| (line.starts_with("<polygon") || line.starts_with("<circle")) && line.contains(&fill))
+        .count()
 }
 
 /// How many rectangles are.

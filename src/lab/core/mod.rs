@@ -82,7 +82,6 @@ pub use tensor::{
     Tensor, copied, give_back_memory, in_parallel, in_stream, normal_within_two_deviations, parallel_threads, random,
     restart_stream, set_threads, settle_kernels, tune_allocator, with_stream, with_stream_of,
 };
-pub use value::{Callback, Object, Value, is_whole, json_of_fields};
+pub use value::{Callback, LongRows, Object, Value, is_whole, json_of_fields};
 pub use visible::{picture, visible, visible_json, visible_letters};
 pub use workspace::data_folder;
-pub use written::LongRows;

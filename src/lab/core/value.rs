@@ -8,8 +8,7 @@ use std::rc::Rc;
 
 use serde_json::json;
 
-use super::written::numbers;
-use super::{Cx, Digest, Error, LongRows, LongTable, Result, Table, Tensor, number};
+use super::{Cx, Digest, Error, LongTable, Result, Table, Tensor, number};
 
 type CallbackFn = dyn Fn(&[Value]) -> Result<Value>;
 
@@ -173,6 +172,24 @@ pub trait Object: Any {
     /// The endings under which a run's result is kept without being asked.
     fn kept_as(&self) -> &'static [&'static str] {
         &[]
+    }
+}
+
+/// What an object has under a key of its `json`, row by row.
+pub struct LongRows<'a> {
+    /// All of the object, with `()` under the key.
+    pub head: serde_json::Value,
+    pub key: &'static str,
+    pub len: usize,
+    pub row: Box<dyn Fn(usize) -> serde_json::Value + 'a>,
+}
+
+impl LongRows<'_> {
+    /// The object as a whole.
+    pub fn whole(self) -> serde_json::Value {
+        let mut all = self.head;
+        all[self.key] = (0..self.len).map(self.row).collect();
+        all
     }
 }
 
@@ -463,6 +480,20 @@ fn tensor_json(tensor: &Tensor) -> serde_json::Value {
         // A result that says so is more than a process that ends.
         Err(error) => json!({ "shape": tensor.size(), "values": null, "error": error.message }),
     }
+}
+
+/// All numbers in a row, on the CPU.
+pub(super) fn flat(tensor: &Tensor) -> Result<Tensor> {
+    Ok(tensor.f_to_device(tch::Device::Cpu)?.f_detach()?.f_reshape([-1])?)
+}
+
+/// The numbers of a tensor in its order.
+pub(super) fn numbers(tensor: &Tensor) -> Result<Vec<serde_json::Value>> {
+    let flat = |kind| flat(tensor)?.f_to_kind(kind).map_err(Error::from);
+    Ok(match is_whole(tensor.kind()) {
+        true => Vec::<i64>::try_from(&flat(tch::Kind::Int64)?)?.into_iter().map(|x| json!(x)).collect(),
+        false => Vec::<f64>::try_from(&flat(tch::Kind::Double)?)?.into_iter().map(|x| Value::Float(x).json()).collect(),
+    })
 }
 
 /// Whether a tensor of this kind holds whole numbers, or truths.

@@ -5,31 +5,12 @@ use std::path::Path;
 
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Serialize, Serializer};
-use tch::Kind;
 
-use super::value::is_whole;
-use super::{Error, Object, Result, Tensor, Value};
+use super::value::{flat, numbers};
+use super::{Error, LongRows, Object, Result, Tensor, Value};
 
 /// Numbers of a tensor that are brought over at once.
 const CHUNK: i64 = 1 << 16;
-
-/// What an object has under a key of its `json`, row by row.
-pub struct LongRows<'a> {
-    /// All of the object, with `()` under the key.
-    pub head: serde_json::Value,
-    pub key: &'static str,
-    pub len: usize,
-    pub row: Box<dyn Fn(usize) -> serde_json::Value + 'a>,
-}
-
-impl LongRows<'_> {
-    /// The object as a whole.
-    pub fn whole(self) -> serde_json::Value {
-        let mut all = self.head;
-        all[self.key] = (0..self.len).map(self.row).collect();
-        all
-    }
-}
 
 impl Value {
     /// Writes the same as `json`, with line breaks, and one at the end.
@@ -39,23 +20,23 @@ impl Value {
     pub fn write_json(&self, path: &Path) -> Result<()> {
         let failed = |error: std::io::Error| Error::file(path, error);
         let mut out = BufWriter::with_capacity(1 << 18, std::fs::File::create(path).map_err(failed)?);
-        serde_json::to_writer_pretty(&mut out, &Written(self)).map_err(|error| failed(error.into()))?;
+        serde_json::to_writer_pretty(&mut out, &ValueWritten(self)).map_err(|error| failed(error.into()))?;
         out.write_all(b"\n").and_then(|()| out.flush()).map_err(failed)
     }
 }
 
-struct Written<'a>(&'a Value);
+struct ValueWritten<'a>(&'a Value);
 
-impl Serialize for Written<'_> {
+impl Serialize for ValueWritten<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         match self.0 {
-            Value::Array(values) => serializer.collect_seq(values.iter().map(Written)),
-            Value::Map(map) => serializer.collect_map(map.iter().map(|(name, value)| (name, Written(value)))),
+            Value::Array(values) => serializer.collect_seq(values.iter().map(ValueWritten)),
+            Value::Map(map) => serializer.collect_map(map.iter().map(|(name, value)| (name, ValueWritten(value)))),
             Value::Tensor(tensor) => match flat(tensor) {
                 Ok(flat) => {
                     let mut map = serializer.serialize_map(Some(2))?;
                     map.serialize_entry("shape", &tensor.size())?;
-                    map.serialize_entry("values", &Numbers(&flat))?;
+                    map.serialize_entry("values", &NumbersWritten(&flat))?;
                     map.end()
                 }
                 Err(_) => self.0.json().serialize(serializer),
@@ -78,29 +59,24 @@ fn written_rows<S: Serializer>(
     map.serialize_entry("type", object.kind())?;
     for (name, value) in rows.head.as_object().into_iter().flatten() {
         match name == rows.key {
-            true => map.serialize_entry(name, &Rows(rows))?,
+            true => map.serialize_entry(name, &RowsWritten(rows))?,
             false => map.serialize_entry(name, value)?,
         }
     }
     map.end()
 }
 
-struct Rows<'a>(&'a LongRows<'a>);
+struct RowsWritten<'a>(&'a LongRows<'a>);
 
-impl Serialize for Rows<'_> {
+impl Serialize for RowsWritten<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_seq((0..self.0.len).map(|index| (self.0.row)(index)))
     }
 }
 
-/// All numbers in a row, on the CPU.
-fn flat(tensor: &Tensor) -> Result<Tensor> {
-    Ok(tensor.f_to_device(tch::Device::Cpu)?.f_detach()?.f_reshape([-1])?)
-}
+struct NumbersWritten<'a>(&'a Tensor);
 
-struct Numbers<'a>(&'a Tensor);
-
-impl Serialize for Numbers<'_> {
+impl Serialize for NumbersWritten<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         use serde::ser::SerializeSeq;
         let n = self.0.numel() as i64;
@@ -113,13 +89,4 @@ impl Serialize for Numbers<'_> {
         }
         seq.end()
     }
-}
-
-/// The numbers of a tensor in its order.
-pub(super) fn numbers(tensor: &Tensor) -> Result<Vec<serde_json::Value>> {
-    let flat = |kind| flat(tensor)?.f_to_kind(kind).map_err(Error::from);
-    Ok(match is_whole(tensor.kind()) {
-        true => Vec::<i64>::try_from(&flat(Kind::Int64)?)?.into_iter().map(|x| serde_json::json!(x)).collect(),
-        false => Vec::<f64>::try_from(&flat(Kind::Double)?)?.into_iter().map(|x| Value::Float(x).json()).collect(),
-    })
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use plotters::coord::Shift;
-use plotters::element::{Drawable, PathElement, PointCollection, Polygon, Rectangle, Text};
+use plotters::element::{Circle, Drawable, PathElement, PointCollection, Polygon, Rectangle, Text};
 use plotters::prelude::{DrawingArea, IntoDrawingArea, SVGBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{
@@ -221,6 +221,10 @@ impl Canvas for SvgSurface<'_> {
             }
             _ => self.put(&Polygon::new(corners, style)),
         }
+    }
+
+    fn disc(&mut self, centre: CanvasPoint, radius: f64, colour: Rgb) {
+        self.put(&Circle::new(at(centre), units(radius).max(1), ink(colour).filled()));
     }
 
     fn text(&mut self, text: &str, place: CanvasPoint, face: Face) {

@@ -76,6 +76,10 @@ pub trait Canvas {
     /// A line through the points.
     fn line(&mut self, points: &[CanvasPoint], pen: Pen);
     fn fill(&mut self, shape: &[CanvasPoint], colour: Rgb, alpha: f64);
+    /// A filled circle.
+    fn disc(&mut self, centre: CanvasPoint, radius: f64, colour: Rgb) {
+        self.fill(&disc(centre, radius), colour, 1.0);
+    }
     /// Text, which may hold mathematics (`label.rs`), with the anchor of its baseline at `at`.
     fn text(&mut self, text: &str, at: CanvasPoint, face: Face);
     /// A picture stretched over `place`; its pixels stay square-edged.

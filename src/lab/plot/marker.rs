@@ -1,6 +1,6 @@
 //! The marks at points and the width of lines, which panels and legends share.
 
-use super::canvas::{Canvas, CanvasPoint, Rect, disc};
+use super::canvas::{Canvas, CanvasPoint, Rect};
 use super::palette::{Marker, Rgb};
 
 pub fn series_width(font: f64) -> f64 {
@@ -10,7 +10,7 @@ pub fn series_width(font: f64) -> f64 {
 pub fn marker(canvas: &mut dyn Canvas, shape: Marker, (x, y): CanvasPoint, font: f64, colour: Rgb) {
     let r = font * 0.23;
     let polygon: Vec<CanvasPoint> = match shape {
-        Marker::Circle => disc((x, y), r),
+        Marker::Circle => return canvas.disc((x, y), r, colour),
         Marker::Square => Rect::new(x - r * 0.88, y - r * 0.88, x + r * 0.88, y + r * 0.88).corners().to_vec(),
         Marker::Triangle => vec![(x, y - r * 1.2), (x + r * 1.1, y + r * 0.8), (x - r * 1.1, y + r * 0.8)],
         Marker::Nabla => vec![(x - r * 1.1, y - r * 0.8), (x + r * 1.1, y - r * 0.8), (x, y + r * 1.2)],
