@@ -1,7 +1,6 @@
 //! Data sets one after the other.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use super::{Dataset, Edge, MisreadBy, Source, are_numbers, are_numerals};
 use crate::core::{Cautions, Digest, Error, Result, Value};
@@ -46,7 +45,7 @@ impl Source for Joined {
 
     fn read(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
         let (part, row) = self.find(index).ok_or_else(|| Error::internal("a row beyond joined data sets"))?;
-        let canvas = self.parts[part].read(&[row], &AtomicBool::new(false))?;
+        let canvas = self.parts[part].read(&[row], &[])?;
         let ([_, canvas_h, canvas_w], cut) = (self.parts[part].canvas_shape(), self.cut[part]);
         let [_, h, w] = self.shape;
         let lines = canvas.chunks(canvas_h * canvas_w).flat_map(|plane| plane.chunks(canvas_w).skip(cut).take(h));

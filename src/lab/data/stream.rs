@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use tch::{Device, Kind};
 
@@ -29,8 +28,6 @@ pub struct Batch {
 pub struct Stream<'a> {
     set: &'a Dataset,
     device: Device,
-    /// Set where the call that reads is to end.
-    stop: Arc<AtomicBool>,
     work: Arc<SharedWork>,
     next: usize,
     workers: Vec<JoinHandle<()>>,
@@ -43,6 +40,8 @@ struct SharedWork {
     /// Pieces that may be read and not yet consumed.
     ahead: usize,
     stop: AtomicBool,
+    /// Set where the call that reads is to end.
+    interrupted: Arc<AtomicBool>,
     state: Mutex<StreamState>,
     changed: Condvar,
 }
@@ -85,12 +84,6 @@ impl SharedWork {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// No longer than an interrupt may go unnoticed.
-    fn wait_a_moment<'a>(&self, state: MutexGuard<'a, StreamState>) -> MutexGuard<'a, StreamState> {
-        let moment = Duration::from_millis(50);
-        self.changed.wait_timeout(state, moment).unwrap_or_else(PoisonError::into_inner).0
-    }
-
     fn read_pieces(&self, set: &Dataset) {
         let total = self.batches() * self.pieces_per_batch();
         loop {
@@ -107,7 +100,7 @@ impl SharedWork {
             let piece = state.taken;
             state.taken += 1;
             drop(state);
-            let pixels = set.read(self.rows_of_piece(piece), &self.stop);
+            let pixels = set.read(self.rows_of_piece(piece), &[&self.stop, &self.interrupted]);
             self.lock().ready.insert(piece, pixels);
             self.changed.notify_all();
         }
@@ -128,6 +121,7 @@ impl Dataset {
             batch: batch.max(1),
             ahead: 0,
             stop: AtomicBool::new(false),
+            interrupted: cx.stop_flag(),
             state: Mutex::default(),
             changed: Condvar::new(),
         };
@@ -139,7 +133,7 @@ impl Dataset {
                 std::thread::Builder::new().name("viva reader".into()).spawn(move || work.read_pieces(&set)).ok()
             })
             .collect();
-        Stream { set: self, device: cx.device(), stop: cx.stop_flag(), work, next: 0, workers }
+        Stream { set: self, device: cx.device(), work, next: 0, workers }
     }
 }
 
@@ -151,7 +145,7 @@ impl Stream<'_> {
         for piece in number * pieces..(number + 1) * pieces {
             let read = if self.workers.is_empty() {
                 // The system gave no thread.
-                self.set.read(self.work.rows_of_piece(piece), &self.work.stop)
+                self.set.read(self.work.rows_of_piece(piece), &[&self.work.stop, &self.work.interrupted])
             } else {
                 let mut state = self.work.lock();
                 loop {
@@ -160,8 +154,7 @@ impl Stream<'_> {
                             state.consumed += 1;
                             break read;
                         }
-                        None if self.stop.load(Ordering::Relaxed) => return Err(Error::interrupted()),
-                        None => state = self.work.wait_a_moment(state),
+                        None => state = self.work.wait(state),
                     }
                 }
             };

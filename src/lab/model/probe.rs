@@ -177,10 +177,9 @@ impl Model {
 
     /// How far scores are rounded, and what is to be said.
     fn notable(&self, cx: &Cx, all: &Tensor) -> Result<(f64, Vec<String>)> {
-        let task = cx.progress(&format!("looking at {}", self.name), None);
+        let _task = cx.progress(&format!("looking at {}", self.name), None);
         let ask = |images: &Tensor| {
             cx.check()?;
-            task.advance(1);
             tch::no_grad(|| -> Result<Tensor> { Ok(self.logits(images)?.f_to_kind(Kind::Double)?) })
         };
         let n = all.size()[0];

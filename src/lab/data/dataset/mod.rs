@@ -494,7 +494,7 @@ impl Dataset {
 
     /// Reads the canvases of these rows as one flat `N x C x H x W` buffer; stops between images when told to. Safe
     /// to call from any thread; a panic of a decoder is an error.
-    pub(super) fn read(&self, rows: &[usize], stop: &AtomicBool) -> Result<Vec<f32>> {
+    pub(super) fn read(&self, rows: &[usize], stops: &[&AtomicBool]) -> Result<Vec<f32>> {
         self.check_rows(rows)?;
         let wanted: usize = self.canvas_shape().iter().product();
         if wanted.saturating_mul(rows.len()) > LARGEST_READ {
@@ -509,7 +509,7 @@ impl Dataset {
         let mut all = vec![0f32; rows.len() * wanted];
         let mut scratch = Vec::new();
         for (&row, pixels) in rows.iter().zip(all.chunks_mut(wanted)) {
-            if stop.load(Ordering::Relaxed) {
+            if stops.iter().any(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(Error::interrupted());
             }
             let index = self.rows[row] as usize;
@@ -574,7 +574,7 @@ impl Dataset {
 
     /// The canvases of these rows, `N x C x H x W` in [0, 1], on `device`.
     pub fn canvases(&self, rows: &[usize], device: Device) -> Result<Tensor> {
-        self.tensor(&self.read(rows, &AtomicBool::new(false))?, rows.len(), device)
+        self.tensor(&self.read(rows, &[])?, rows.len(), device)
     }
 
     pub(super) fn tensor(&self, pixels: &[f32], n: usize, device: Device) -> Result<Tensor> {
