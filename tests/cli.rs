@@ -92,9 +92,13 @@ fn a_run_leaves_its_record_and_two_runs_leave_the_same_results() {
 
 #[test]
 fn json_is_all_that_stands_on_stdout() {
-    let folder = folder_with("print(\"beside\"); #{ answer: 42, nothing: 0.0/0.0 }");
+    let examined = "examine(model::from(|x| tensor::zeros([x.len(), 10]), #{ classes: 10 }), data::glyphs(#{ n: 3, size: 16, seed: 1 }), #{ space: space::noise(0.1), search: search::sweep() })";
+    let folder = folder_with(&format!("print(\"beside\"); #{{ answer: 42, nothing: 0.0/0.0, rows: {examined} }}"));
     let output = viva(folder.path(), &["run", "script.rhai", "--json"]);
     let results: serde_json::Value = serde_json::from_str(&out(&output)).expect("JSON alone");
+    // Which is written row by row.
+    let file = std::fs::read_to_string(folder.path().join("runs/script/results.json")).expect("a file");
+    assert_eq!(out(&output), file);
     assert_eq!((&results["answer"], &results["nothing"]), (&42.into(), &"nan".into()));
     assert!(err(&output).contains("beside"));
     assert_eq!(entries(&folder.path().join("runs")), ["script"]);

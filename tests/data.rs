@@ -286,6 +286,19 @@ fn streams_read_ahead_a_fixed_number_of_images_and_end_when_dropped() -> Outcome
     Ok(())
 }
 
+/// However large a batch is, whoever waits for it does not wait for all of its images.
+#[test]
+fn a_stream_whose_call_is_interrupted_ends_within_a_batch() -> Outcome {
+    let (set, reads, _) = counting(100_000, None)?;
+    let cx = Cx::default();
+    let mut stream = set.stream(&cx, 100_000);
+    cx.stop_flag().store(true, Ordering::Relaxed);
+    let first = stream.next().ok_or("too short")?;
+    assert!(first.is_err_and(|error| error.is_interrupted()));
+    assert!(reads.load(Ordering::SeqCst) < 100_000);
+    Ok(())
+}
+
 #[test]
 fn a_failing_image_ends_the_stream_with_an_error() -> Outcome {
     for (at, wanted) in [(301, "counting: image 301: unreadable"), (300, "counting: image 300: the decoder broke down")]

@@ -177,7 +177,7 @@ pub trait Object: Any {
 
 /// What an object has under a key of its `json`, row by row.
 pub struct LongRows<'a> {
-    /// All of the object, with `()` under the key.
+    /// All of the object, with `null` under the key.
     pub head: serde_json::Value,
     pub key: &'static str,
     pub len: usize,

@@ -90,3 +90,30 @@ impl Serialize for NumbersWritten<'_> {
         seq.end()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_part_by_part_is_what_json_says() -> Result<()> {
+        let long = Tensor::arange(CHUNK + 3, (tch::Kind::Float, tch::Device::Cpu)) / 3.0;
+        let odd = Tensor::from_slice(&[1.5f32, f32::NAN, f32::NEG_INFINITY]).view([3, 1]);
+        let tensors = [long, odd, Tensor::from_slice(&[1i64, -2]), Tensor::from_slice::<f32>(&[])];
+        let mut map = BTreeMap::from([
+            ("none".to_string(), Value::Unit),
+            ("empty".to_string(), Value::Array(vec![])),
+            ("text".to_string(), Value::Str("a \"word\"\n".into())),
+        ]);
+        map.insert("tensors".into(), Value::Array(tensors.into_iter().map(Value::tensor).collect()));
+        let value = Value::Map(map);
+        let folder = tempfile::tempdir().map_err(|error| Error::internal(error.to_string()))?;
+        let path = folder.path().join("value.json");
+        value.write_json(&path)?;
+        let written = std::fs::read_to_string(&path).map_err(|error| Error::file(&path, error))?;
+        assert_eq!(written, serde_json::to_string_pretty(&value.json()).expect("a text") + "\n");
+        Ok(())
+    }
+}

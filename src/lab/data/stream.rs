@@ -179,7 +179,8 @@ impl Stream<'_> {
     }
 }
 
-const PIXELS_AT_ONCE: usize = 1 << 26;
+/// Numbers of a batch that is read where nothing else says how large it is.
+const NUMBERS_AT_ONCE: usize = 1 << 26;
 
 /// More than this at once is a mistake, or needs another way.
 const LIMIT: usize = 2 << 30;
@@ -197,7 +198,7 @@ impl Dataset {
         let size: Vec<i64> = [self.len()].into_iter().chain(self.shape()).map(|side| side as i64).collect();
         let all = Tensor::f_empty(&size, (Kind::Float, cx.device()))?;
         // Of large pictures few, so that what is read shows.
-        let at_once = (PIXELS_AT_ONCE / self.canvas_shape().iter().product::<usize>().max(1)).clamp(1, 256);
+        let at_once = (NUMBERS_AT_ONCE / self.canvas_shape().iter().product::<usize>().max(1)).clamp(1, 256);
         let mut read = 0;
         for batch in self.stream(cx, at_once) {
             cx.check()?;

@@ -237,14 +237,13 @@ impl Laws<'_> {
         let counts: Vec<Count> = self.bins.iter().map(|bin| Count::of(bin, more(bin))).collect();
         let said: Vec<f64> = self.bins.iter().map(|bin| bin.confidence()).collect();
         let mut rng = random(self.seed, 0);
-        let one =
-            |_| {
-                let gaps =
-                    self.bins.iter().zip(&counts).zip(&said).map(|((bin, count), said)| {
-                        (count.draw(bin, &mut rng) / bin.count() as f64 - said, bin.count())
-                    });
-                self.error.of_gaps(gaps)
+        let one = |_| {
+            let drawn = self.bins.iter().zip(&counts).zip(&said);
+            let gap = |((bin, count), said): ((&&Bin, &Count), &f64)| {
+                (count.draw(bin, &mut rng) / bin.count() as f64 - said, bin.count())
             };
+            self.error.of_gaps(drawn.map(gap))
+        };
         (0..self.replicates.max(1)).map(one).collect()
     }
 }

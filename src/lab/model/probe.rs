@@ -54,7 +54,8 @@ impl Model {
     /// are probabilities, that prefer no class, that change when the same is asked again, or that depend on what else stands in the batch. Logarithms of
     /// probabilities are scores like any others: every softmax of them is the same. Networks of layers answer the same whatever else is
     /// asked, so they are asked once; TorchScript is asked three to five times, and about up to 32 images together; closures and programs, which may cost something, are asked about
-    /// these images and about the last one alone, and once or twice more only where the two answers differ. What answers the same and has gradients is asked
+    /// these images and about the last one alone, and once or twice more only where the two answers differ or numbers were drawn. What draws, closures and programs
+    /// aside, is asked up to eight times more, about copies of one image. What answers the same and has gradients is asked
     /// whether its scores change along and across them as they say and on the way from one image to another, and whether pixels are left out of them: that takes some four gradients and a dozen
     /// sets of answers, and three times as many of each where they do not.
     ///
@@ -298,7 +299,12 @@ impl Model {
         let other = again > SAME || last == 0 && alone > SAME;
         if other || drew {
             let what = if other { DRAWS } else { MAY_DRAW };
-            let shared = if self.shares_draws(&of_last, ask)? { format!("; {DRAWS_FOR_ALL}") } else { String::new() };
+            let shared = match self.shares_draws(images, ask) {
+                Err(error) if error.is_interrupted() => return Err(error),
+                Ok(true) => format!("; {DRAWS_FOR_ALL}"),
+                // That it draws is known without it.
+                Ok(false) | Err(_) => String::new(),
+            };
             noticed.push(format!("{} {what}, {UNSTEADY}: each answer is of one asking{shared}", self.name));
         }
         if other {
@@ -340,10 +346,14 @@ impl Model {
         Ok((answers, RandomNumbers { libtorch, python }))
     }
 
-    /// Of a model that draws: whether copies of an image in one batch were always answered alike, and not so in another batch.
-    fn shares_draws(&self, image: &Tensor, ask: &dyn Fn(&Tensor) -> Result<Tensor>) -> Result<bool> {
+    /// Of a model that draws: whether copies of an image in one batch were always answered alike, and not so in another batch. Closures and programs are not
+    /// asked so often.
+    fn shares_draws(&self, images: &Tensor, ask: &dyn Fn(&Tensor) -> Result<Tensor>) -> Result<bool> {
         const BATCHES: u64 = 8;
-        let copies = image.f_repeat([MOST as i64, 1, 1, 1])?;
+        if self.opaque() {
+            return Ok(false);
+        }
+        let copies = images.f_narrow(0, 0, 1)?.f_repeat([images.size()[0].max(2), 1, 1, 1])?;
         let mut first: Option<Tensor> = None;
         let mut otherwise = false;
         for batch in 0..BATCHES {
