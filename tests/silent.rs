@@ -6,11 +6,14 @@ mod truths;
 use std::path::Path;
 use std::rc::Rc;
 
+use tch::{Device, Kind, Tensor};
 use viva::core::{Cx, Value};
 use viva::script::Session;
 
 #[path = "silent/aims.rs"]
 mod aims;
+#[path = "silent/batches.rs"]
+mod batches;
 #[path = "silent/clusters.rs"]
 mod clusters;
 #[path = "silent/doubts.rs"]
@@ -19,6 +22,8 @@ mod doubts;
 mod figures;
 #[path = "silent/given_up.rs"]
 mod given_up;
+#[path = "silent/gradients.rs"]
+mod gradients;
 #[path = "silent/inputs.rs"]
 mod inputs;
 #[path = "silent/intervals.rs"]
@@ -49,6 +54,30 @@ mod tables;
 mod verdicts;
 #[path = "silent/witnesses.rs"]
 mod witnesses;
+
+/// A network of tests/golden/misleading.py.
+fn golden(name: &str) -> String {
+    format!("{}/tests/golden/{name}.pt", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A script about it, `f`, and a few images, `ds`.
+fn with_golden(name: &str, script: &str) -> String {
+    let path = golden(name);
+    format!(
+        r#"let ds = data::glyphs(#{{ n: 12, size: 16, seed: 1 }});
+           let f = model::load("{path}", #{{ input: [1, 16, 16] }});
+           {script}"#
+    )
+}
+
+/// A program of its own for images 1 x 16 x 16, three classes: what `end` makes of a linear layer's scores and the images.
+fn traced(folder: &Path, name: &str, end: fn(&Tensor, &Tensor) -> Tensor) {
+    let weights = (Tensor::arange(256 * 3, (Kind::Float, Device::Cpu)) * 0.7).sin().reshape([256, 3]);
+    let mut forward = |given: &[Tensor]| vec![end(&given[0].flatten(1, -1).matmul(&weights), &given[0])];
+    let example = Tensor::rand([4, 1, 16, 16], (Kind::Float, Device::Cpu));
+    let program = tch::CModule::create_by_tracing(name, "forward", &[example], &mut forward).unwrap();
+    program.save(folder.join(name).with_extension("pt")).unwrap();
+}
 
 /// What a script gives in a folder, or the error that its user reads.
 fn run_in(folder: &Path, script: &str) -> Result<Value, String> {

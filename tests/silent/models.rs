@@ -1,95 +1,9 @@
-//! Models and searches that mislead: gradients that vanish, bounds, probabilities, graphs that are not there.
-
-use std::path::Path;
+//! Models and searches that mislead: bounds, probabilities, weights and labels that are not what they seem.
 
 use tch::{Device, Kind, Tensor};
 use viva::model::Model;
 
-use super::{refused, run, truths};
-
-/// tests/golden/misleading.py
-fn golden(name: &str) -> String {
-    format!("{}/tests/golden/{name}.pt", env!("CARGO_MANIFEST_DIR"))
-}
-
-fn with_golden(name: &str, script: &str) -> String {
-    let path = golden(name);
-    format!(
-        r#"let ds = data::glyphs(#{{ n: 12, size: 16, seed: 1 }});
-           let f = model::load("{path}", #{{ input: [1, 16, 16] }});
-           {script}"#
-    )
-}
-
-#[test]
-fn a_network_without_a_graph_is_refused_by_every_search_along_gradients() {
-    for search in [
-        r#"space: space::pixels("l2"), search: search::bim()"#,
-        r#"space: space::pixels("l2"), search: search::adam()"#,
-        r#"space: space::deform(), search: search::adef()"#,
-    ] {
-        let script = with_golden("without_gradients", &format!("examine(f, ds, #{{ {search} }})"));
-        refused(&script, "no gradient flows through without_gradients");
-        // The same without a graph below it is examined.
-        let script = with_golden("softmaxed", &format!("#{{ examined: examine(f, ds, #{{ {search} }}).len() == 12 }}"));
-        truths(&script);
-    }
-}
-
-#[test]
-fn a_perturbation_that_nothing_depends_on_is_refused() {
-    for search in ["search::adam(#{ steps: 3 })", "search::bim(#{ steps: 3 })"] {
-        let path = golden("staged_apart");
-        let script = with_golden(
-            "softmaxed",
-            &format!(
-                r#"let g = generator::load("{path}", #{{ latent: 4, classes: 3 }});
-                   let space = space::latent(g, #{{ layers: [0], samples: 4 }});
-                   examine(f, g.sample(#{{ n: 3 }}), #{{ space: space, search: {search} }})"#
-            ),
-        );
-        refused(&script, "no gradient flows through latent(staged_apart");
-    }
-}
-
-/// A network, and the same whose images are 300 times as bright: its scores are 300 times as far apart, its answers the same.
-const SHARP: &str = r#"
-    let ds = data::glyphs(#{ n: 100, size: 16, position: "centred", margin: 0, seed: 1 });
-    let taught = data::glyphs(#{ n: 1000, size: 16, position: "centred", margin: 0, seed: 2 });
-    let plain = model::train(taught, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
-    plain.save("plain.safetensors");
-    let sharp = model::load("plain.safetensors", #{ std: [1.0 / 300] });
-    let how = #{ space: space::pixels("l2"), search: search::bim(#{ steps: 60, step: 0.1 }), at_steps: "all" };
-"#;
-
-#[test]
-fn a_network_whose_gradients_vanish_does_not_look_tolerant() {
-    truths(&format!(
-        r#"{SHARP}
-        let curve = tolerance::measure(sharp, ds, how);
-        let honest = tolerance::measure(plain, ds, how);
-        let t = examine(sharp, ds, how);
-        let rows = tolerance::summary(#{{ sharp: curve, plain: honest }});
-        let row = rows.filter(|row| row.curve == "sharp")[0];
-        let other = rows.filter(|row| row.curve == "plain")[0];
-        let figure = plot::tolerance(#{{ sharp: curve, plain: honest }});
-        save(curve, "curve.json");
-        save(curve, "curve.csv");
-        save(figure, "figure.json");
-        let adam = examine(sharp, ds, #{{ space: space::pixels("l2"), search: search::adam() }});
-        #{{
-            answers_the_same: (plain.predict(ds) == sharp.predict(ds)).mean() >= 0.98,
-            bim_finds_next_to_nothing: curve.accuracy[-1] > 0.8 && honest.accuracy[-1] < 0.1,
-            the_point_says_so: curve.stuck[-1] > 0.8 && honest.stuck[-1] == 0.0 && curve.stuck[0] == 0.0,
-            the_transcript_says_so: t.cautions.some(|said| "vanished" in said && "search::adam" in said),
-            the_curve_says_so: curve.cautions.some(|said| said.contains("upper bound")) && "upper bound" in `${{curve}}`,
-            the_figure_says_so: figure.cautions.some(|said| said.contains("sharp: the gradient")),
-            the_summary_says_so: row.area == () && row.half == () && row.stuck > 0.8 && row.cautions.some(|said| said.contains("vanished")) && row.area_as_found > 1.0,
-            no_word_of_the_other: other.area != () && honest.cautions.all(|said| !said.contains("vanished")),
-            the_way_out_works: adam.success_rate() == 1.0 && adam.cautions.all(|said| !said.contains("vanished")),
-        }}"#
-    ));
-}
+use super::{golden, refused, run, traced, truths, with_golden};
 
 #[test]
 fn bytes_and_unit_pixels_are_not_mixed() {
@@ -115,83 +29,6 @@ fn bytes_and_unit_pixels_are_not_mixed() {
         r#"let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
            model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, adversarial: #{ norm: "linf", radius: 8 } })"#,
         "8.0 / 255",
-    );
-}
-
-/// Models that see of the others nothing but where they point, and models that only count them.
-#[test]
-fn what_a_batch_changes_is_told_by_what_changes_it() {
-    truths(
-        r#"
-        let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
-        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });
-        let w = tensor::normal([256, 10], #{ seed: 1 });
-        let pointing = |x| {
-            let v = x.reshape([x.len(), 256]);
-            let unit = v / ((v * v).sum(1).sqrt().reshape([x.len(), 1]) + 0.001);
-            (unit - unit.mean(0)).matmul(w)
-        };
-        let told = |model| { model.predict(ds); model.cautions };
-        let mixing = told.call(model::from(pointing, #{ classes: 10 }));
-        let counting = told.call(model::from(|x| f.logits(x) * (1.0 + 0.5 / x.len()), #{ classes: 10 }));
-        let alone = told.call(model::from(|x| f.logits(x), #{ classes: 10 }));
-        #{
-            mixing: mixing.len() == 1 && "depends on the others in its batch" in mixing[0],
-            counting: counting.len() == 1 && "depends on how many others are in its batch" in counting[0],
-            alone: alone.is_empty(),
-        }"#,
-    );
-}
-
-/// What eight images do not show: the places after them, and answers that are drawn now and then. Models of layers are not asked for either.
-#[test]
-fn what_a_few_answers_do_not_show_is_told() {
-    let [places, seldom, steady] = ["places", "seldom", "without_gradients"].map(golden);
-    truths(&format!(
-        r#"
-        let load = |path| model::load(path, #{{ input: [1, 16, 16] }});
-        let steady = load.call({steady:?});
-        let drawn = data::glyphs(#{{ n: 60, size: 16, seed: 1 }});
-        let ds = data::from(drawn.images(), steady.predict(drawn).values());
-        let told = |model, words| {{
-            let t = examine(model, ds, #{{ space: space::rotate(0.001), search: search::random(#{{ questions: 50 }}) }});
-            t.cautions.some(|said| said.contains(words))
-        }};
-        let accuracy = |path, n| {{ let f = load.call(path); f.accuracy(ds.take(n)); f.cautions }};
-        let batch = "depends on how many others are in its batch";
-        let again = "draws now and then, or goes by what else is in a batch, and outcomes are the worst of up to 51 askings";
-        #{{
-            places: accuracy.call({places:?}, 60).some(|said| said.contains(batch)), few: accuracy.call({places:?}, 8).is_empty(),
-            seldom: told.call(load.call({seldom:?}), again), steady: !told.call(steady, again) && steady.cautions.is_empty(),
-        }}"#
-    ));
-}
-
-/// From half of the range on all images reach the one in the middle, whose one answer is wrong for all but those of one label.
-#[test]
-fn searches_that_leave_right_what_must_fail_are_told() {
-    truths(
-        r#"
-        let ds = data::glyphs(#{ n: 60, size: 16, position: "centred", seed: 1 });
-        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, seed: 1 });
-        let by = |radius, search| {
-            let t = examine(f, ds, #{ space: space::pixels("linf", #{ radius: radius, bounds: [0, 1] }), search: search, seed: 1 });
-            t.cautions.filter(|said| said.contains("the image in the middle of the bounds"))
-        };
-        // One step so short changes hardly an answer.
-        let short = search::bim(#{ steps: 1, step: 0.001 });
-        let told = by.call(0.5, short);
-        let right = f.predict(ds).values();
-        let labels = ds.labels.values();
-        let counts = [];
-        counts.pad(10, 0);
-        for i in 0..60 { if right[i] == labels[i] { counts[labels[i]] += 1; } }
-        let of = counts.reduce(|sum, n| sum + n, 0);
-        let at_least = of - counts.reduce(|most, n| max(most, n), 0);
-        #{
-            told: told.len() == 1, less: by.call(0.49, short).is_empty(), strong: by.call(0.5, search::apgd(#{ steps: 20 })).is_empty(),
-            counted: abs(parse_int(told[0].split("at least ")[1].split(" of ")[0]) - at_least) <= 2,
-        }"#,
     );
 }
 
@@ -240,99 +77,6 @@ fn hardly_better_than_guessing_is_told() {
     );
 }
 
-/// A network that was exported for one image is asked about each by itself, wherever it is asked.
-#[test]
-fn one_image_at_a_time_is_enough() {
-    let [alone, batched] = ["alone", "masked"].map(golden);
-    truths(&format!(
-        r#"
-        let ds = data::glyphs(#{{ n: 12, size: 16, seed: 1 }});
-        let f = model::load({alone:?}, #{{ input: [1, 16, 16] }});
-        let g = model::load({batched:?}, #{{ input: [1, 16, 16] }});
-        let by = |f, search| examine(f, ds, #{{ space: space::pixels("linf", #{{ radius: 0.2 }}), search: search, seed: 1 }}).column("after");
-        #{{
-            accuracy: f.accuracy(ds) == g.accuracy(ds), unmarked: f.cautions.is_empty(),
-            search: by.call(f, search::square(#{{ questions: 20 }})) == by.call(g, search::square(#{{ questions: 20 }})),
-            gradients: by.call(f, search::bim()).len() == 12,
-        }}"#
-    ));
-    // What is no network at all is told of as before.
-    refused(
-        &format!("let f = model::load({alone:?}); f.accuracy(data::glyphs(#{{ n: 12, size: 20, seed: 1 }}))"),
-        "alone",
-    );
-}
-
-#[test]
-fn probabilities_and_answers_that_change_are_noticed() {
-    // What a program draws follows from the batch that it is asked about, so that a closure around it answers a batch always alike.
-    for (name, words, of_closures) in [
-        ("softmaxed", "answers probabilities", "answers probabilities"),
-        ("dropping", "when it is asked the same again", "depends on the others in its batch"),
-        ("batch_normed", "depends on the others in its batch", "depends on the others in its batch"),
-    ] {
-        let script = format!(
-            r#"let t = examine(f, ds, #{{ space: space::noise(), search: search::random(#{{ questions: 2 }}), levels: [0.1] }});
-               let g = model::load("{}", #{{ input: [1, 16, 16] }});
-               let unasked = g.cautions.is_empty();
-               let accuracy = g.accuracy(ds);
-               let h = model::load("{}", #{{ input: [1, 16, 16] }});
-               h.predict(ds.images());
-               #{{
-                   before: unasked, of_the_transcript: "{words}" in t.cautions[0], in_its_summary: "{words}" in `${{t}}`,
-                   of_the_model: "{words}" in g.cautions[0] && "{words}" in `${{g}}`, of_plain_images: "{words}" in h.cautions[0],
-                   of_closures: "{of_closures}" in {{ let c = model::from(|x| h.logits(x)); c.accuracy(ds); c.cautions[0] }},
-               }}"#,
-            golden(name),
-            golden(name)
-        );
-        truths(&with_golden(name, &script));
-    }
-    // Scores, and logarithms of probabilities, are what is expected.
-    truths(
-        r#"let ds = data::glyphs(#{ n: 20, size: 16, seed: 1 });
-           let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });
-           let calls = [];
-           let g = model::from(|x| { let s = f.logits(x); s - s.exp().sum(1).ln().reshape([-1, 1]) });
-           #{ scores: { f.accuracy(ds); f.cautions.is_empty() }, logarithms: { g.accuracy(ds); g.cautions.is_empty() } }"#,
-    );
-}
-
-/// A search that stops before all images fail: the mean over those that did is smaller than what is known of all.
-#[test]
-fn means_over_successes_say_so_and_comparisons_take_all() {
-    truths(&format!(
-        r#"{SHARP}
-        let blunt = model::train(ds, #{{ from: plain, epochs: 3, lr: 0.01, adversarial: #{{ norm: "l2", radius: 1.5, steps: 3 }}, seed: 1 }});
-        // So that about half of the images fail.
-        let needed = examine(plain, ds, #{{ space: space::pixels("l2"), search: search::adam() }}).column("magnitude");
-        let farthest = tensor::from(needed).quantile(0.5);
-        let by = #{{ space: space::pixels("l2", #{{ radius: farthest }}), search: search::adam() }};
-        let t = examine(plain, ds, by);
-        let fooled = t.filter(|row| row.fooled);
-        let known = tolerance::smallest_change(t);
-        let both = tolerance::compare_changes(t, examine(blunt, ds, by));
-        #{{
-            some_never_failed: known.fooled < known.seeds && known.over == `${{known.fooled}} of ${{known.seeds}}`,
-            a_mean_over_some: (fooled.mean("magnitude") - known.of_fooled).abs() < 1e-9 && known.of_fooled < known.mean,
-            within_its_interval: known.mean_lo < known.mean && known.mean < known.mean_hi && known.mean <= known.up_to,
-            a_part_says_of_what: `${{fooled.len()}} of 100` in `${{fooled}}` && fooled.examined == 100,
-            pairs: both.seeds <= 100 && both.larger_by_lo <= both.larger_by && both.larger_by <= both.larger_by_hi,
-            the_same: (both.second - both.first - both.larger_by).abs() < 1e-9,
-        }}"#
-    ));
-    refused(
-        &format!("{SHARP} tolerance::smallest_change(examine(plain, ds, how + #{{ at_steps: [1, 2] }}))"),
-        "several rows of one image",
-    );
-    refused(
-        &format!(
-            "{SHARP} tolerance::smallest_change(examine(plain, ds, #{{ space: space::pixels(\"l2\"), search: search::adam(#{{ steps: 2 }}) }}), #{{ up_to: 100 }})"
-        ),
-        "nothing is known of changes up to 100.0",
-    );
-}
-
 /// Changes are compared image by image: of other images there is nothing to compare.
 #[test]
 fn changes_of_different_images_are_not_compared() {
@@ -360,21 +104,6 @@ fn generated_tests_say_what_was_noticed_of_the_classifier() {
         }
     "#;
     truths(script);
-}
-
-/// A batch that is read by its first image shows where another one is asked alone.
-#[test]
-fn answers_that_follow_the_first_image_of_a_batch_are_told() {
-    truths(
-        r#"
-        let ds = data::glyphs(#{ n: 30, size: 16, seed: 1 });
-        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });
-        let shifted = model::from(|x| f.logits(x - x.mean() + 0.2));
-        let first = model::from(|x| { let shift = x.reshape([x.len(), -1]).mean(1).values()[0]; f.logits(x - shift + 0.2) });
-        let told = |model| examine(model, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 2 }), seed: 1 })
-            .cautions.some(|said| said.contains("depends on the others in its batch"));
-        #{ shifted: told.call(shifted), first: told.call(first), alone: !told.call(model::from(|x| f.logits(x))) }"#,
-    );
 }
 
 /// What an error says against a model, and what it does not.
@@ -461,29 +190,6 @@ fn means_are_one_for_each_channel() {
     assert_eq!(normalised(&[0.1, 0.2, 0.3]), Ok(vec![2, 3, 2, 2]));
 }
 
-/// An image that has no gradient stays where it is in every norm: 0 / 0 is no score that is not finite.
-#[test]
-fn a_vanished_gradient_is_told_in_every_norm() {
-    truths(
-        r#"
-        let ds = data::from(tensor::zeros([3, 1, 4, 4]) + 0.5, [0, 1, 2]);
-        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(3), net::relu(), net::linear(3)], epochs: 1, lr: 100.0, seed: 3 });
-        let said = #{};
-        for norm in ["linf", "l2", "l1"] {
-            let t = examine(f, ds, #{ space: space::pixels(norm, #{ bounds: [0, 1] }), search: search::fmn(#{ steps: 5 }), seed: 1 });
-            said[norm] = t.cautions.some(|said| said.contains("vanished"));
-        }
-        // Nobody is told to follow what is followed.
-        let advised = |objective, advice| {
-            let how = #{ space: space::pixels("linf", #{ radius: 0.1 }), search: search::bim(#{ steps: 5, step: 0.05 }), objective: objective, seed: 1 };
-            examine(f, ds, how).cautions.some(|said| said.contains("vanished") && said.contains(advice))
-        };
-        said.softmax = advised.call(objective::misclassify(), ".loss(\"dlr\")");
-        said.scores = advised.call(objective::misclassify().loss("dlr"), "search::square") && !advised.call(objective::misclassify().loss("dlr"), "dlr");
-        said"#,
-    );
-}
-
 #[test]
 fn what_a_program_should_have_answered_is_said() {
     refused(&with_golden("paired", "f.accuracy(ds)"), "the program answers a tuple of 2, wanted is a tensor N x K");
@@ -504,28 +210,6 @@ fn scores_that_hardly_differ_are_told() {
         let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 5, seed: 1 });
         let told = |by| { let g = model::from(|x| f.logits(x) * by); g.accuracy(ds); g.cautions.some(|said| said.contains("of each other: the loss of a softmax")) };
         #{ small: told.call(0.000001), plain: !told.call(1.0) }"#,
-    );
-}
-
-/// Which searches an ensemble has goes by the number of classes, also of a program that nobody has asked yet.
-#[test]
-fn an_ensemble_is_the_same_before_and_after_a_model_was_asked() {
-    truths(&with_golden(
-        "softmaxed",
-        r#"
-        import "std/attacks" as attacks;
-        let names = |f| attacks::evaluation(f, ds, "linf", 0.1, #{ steps: 2, questions: 5 }).members.map(|member| member.name);
-        let unasked = names.call(f);
-        let even = data::from(ds.images(), ds.labels.values().map(|label| label % 2));
-        let two = model::train(even, #{ arch: [net::flatten(), net::linear(2)], epochs: 1, seed: 1 });
-        #{
-            unasked: unasked[1] == "APGD towards each class", asked: names.call(f) == unasked,
-            two_classes: attacks::evaluation(two, even, "linf", 0.1, #{ steps: 2, questions: 5 }).members.len() == 4,
-        }"#,
-    ));
-    refused(
-        &with_golden("softmaxed", "import \"std/attacks\" as attacks; attacks::standard(f)"),
-        "before it is asked: f.accuracy(ds) first",
     );
 }
 
@@ -580,27 +264,6 @@ fn hints_for_other_names_are_what_helps() {
         load("scaled", ", mean: [0.5], std: [0.25], ignore: [\"scale\"]"),
         golden("behind"),
         load("noted", "")
-    ));
-}
-
-/// Half of the pixels lead nowhere, as the gradient says; scores change with them all the same.
-#[test]
-fn a_gradient_that_lacks_pixels_is_told() {
-    truths(&with_golden(
-        "masked",
-        r#"
-        let t = examine(f, ds, #{ space: space::pixels("linf", #{ radius: 0.1 }), search: search::bim(#{ steps: 2 }) });
-        #{ told: t.cautions.some(|said| said.contains("a part of it is missing")) }"#,
-    ));
-    // What needs no gradient finds what searches along it do not.
-    truths(&with_golden(
-        "masked",
-        r#"
-        import "std/attacks" as attacks;
-        let drawn = data::glyphs(#{ n: 60, size: 16, seed: 1 });
-        let set = data::from(drawn.images(), f.predict(drawn));
-        let e = attacks::evaluation(f, set, "linf", 0.2, #{ steps: 20, questions: 300 });
-        #{ told: e.cautions.some(|said| said.contains("which needs no gradient, made")) }"#,
     ));
 }
 
@@ -664,54 +327,6 @@ fn what_a_generator_does_to_images_is_told_or_mended() {
     ));
 }
 
-/// A program of its own for images 1 x 16 x 16, three classes: what `end` makes of a linear layer's scores and the images.
-fn traced(folder: &Path, name: &str, end: fn(&Tensor, &Tensor) -> Tensor) {
-    let weights = (Tensor::arange(256 * 3, (Kind::Float, Device::Cpu)) * 0.7).sin().reshape([256, 3]);
-    let mut forward = |given: &[Tensor]| vec![end(&given[0].flatten(1, -1).matmul(&weights), &given[0])];
-    let example = Tensor::rand([4, 1, 16, 16], (Kind::Float, Device::Cpu));
-    let program = tch::CModule::create_by_tracing(name, "forward", &[example], &mut forward).unwrap();
-    program.save(folder.join(name).with_extension("pt")).unwrap();
-}
-
-/// 0 times the root of 0: the scores stay as they are, and every pixel's gradient is no number.
-#[test]
-fn a_gradient_that_is_no_number_is_no_robustness() {
-    let folder = tempfile::tempdir().unwrap();
-    traced(folder.path(), "plain", |scores, _| scores * 1.0);
-    traced(folder.path(), "broken", |scores, images| {
-        let none = (images.sum_dim_intlist([1i64, 2, 3].as_slice(), false, Kind::Float) * 0.0).sqrt() * 0.0;
-        scores + none.reshape([-1, 1])
-    });
-    traced(folder.path(), "rooted", |scores, images| {
-        let none = images.sqrt().square() - images;
-        scores + none.sum_dim_intlist([1i64, 2, 3].as_slice(), false, Kind::Float).reshape([-1, 1])
-    });
-    super::inputs::truths_in(
-        folder.path(),
-        r#"
-        let plain = model::load("plain.pt", #{ input: [1, 16, 16] });
-        let broken = model::load("broken.pt", #{ input: [1, 16, 16] });
-        let drawn = data::glyphs(#{ n: 30, size: 16, seed: 1 });
-        let ds = data::from(drawn.images(), plain.predict(drawn));
-        let ball = space::pixels("l2", #{ radius: 2.0, bounds: [0, 1] });
-        // Scores of sines lie near to one another.
-        let said = #{ answers_the_same: (plain.predict(ds) == broken.predict(ds)).mean() == 1.0 };
-        for search in [search::bim(#{ steps: 10, step: 0.4 }), search::apgd(#{ steps: 10 }), search::fmn(#{ steps: 20 }), search::deepfool(), search::adam(#{ steps: 50 })] {
-            let of = |f| examine(f, ds, #{ space: ball, search: search, seed: 1 });
-            let sound = of.call(plain);
-            let blind = of.call(broken);
-            said[`${search}`] = sound.success_rate > 0.5 && sound.cautions.all(|said| said.contains("rounded by") || said.contains("a softmax gives its answers")) && blind.cautions[0].contains("is no number or infinite at 100")
-                && blind.success_rate < sound.success_rate && blind.filter(|row| row.after == row.label && !row.vanished).len() == 0
-                && blind.cautions.some(|said| said.contains("was no number"));
-        }
-        // Squares of roots: the same scores, and at black pixels a gradient of 0 / 0.
-        let rooted = model::load("rooted.pt", #{ input: [1, 16, 16] });
-        let t = examine(rooted, ds, #{ space: ball, search: search::bim(#{ steps: 10, step: 0.4 }), seed: 1 });
-        said.some_pixels = t.cautions.some(|said| said.contains("is no number or infinite at") && !said.contains("at 100"));
-        said"#,
-    );
-}
-
 /// Where scores have eight digits, what ends on the boundary between classes fails by no more than these; whole numbers are exact.
 #[test]
 fn scores_of_few_digits_count_as_rounded_by_them() {
@@ -731,25 +346,6 @@ fn scores_of_few_digits_count_as_rounded_by_them() {
         let low = asked.call("low.pt", ball, search::fmn(#{ steps: 20 }));
         let votes = asked.call("votes.pt", space::noise(0.1), search::random(#{ questions: 2 }));
         #{ low: coarse.call(low), votes: votes.success_rate > 0.1 && !coarse.call(votes) }"#,
-    );
-}
-
-/// A hundredth of a hundredth of the others' scores: too little for a batch norm, and too much for rounding.
-#[test]
-fn a_little_of_the_others_in_a_batch_is_noticed() {
-    let folder = tempfile::tempdir().unwrap();
-    traced(folder.path(), "mixed", |scores, _| scores + scores.mean_dim([0i64].as_slice(), true, Kind::Float) * 1e-3);
-    traced(folder.path(), "alone", |scores, _| scores * 1.001);
-    super::inputs::truths_in(
-        folder.path(),
-        r#"
-        let ds = data::glyphs(#{ n: 30, size: 16, seed: 1 });
-        let said = |name| {
-            let f = model::load(name, #{ input: [1, 16, 16] });
-            f.predict(ds);
-            f.cautions.some(|said| said.contains("depends on the others"))
-        };
-        #{ mixed: said.call("mixed.pt"), alone: !said.call("alone.pt") }"#,
     );
 }
 
@@ -931,67 +527,4 @@ fn binary_labels_of_probabilities_are_refused() {
         let t = examine(f, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 3 }), objective: objective::labels([0, 1]) });
         #{ told: t.cautions.some(|said| said.contains(\"nothing was looked for\")) }";
     truths(told);
-}
-
-/// Steep steps of pixels lead DeepFool far beyond the least change that fails; a plain network leads it there.
-#[test]
-fn a_search_that_went_far_astray_says_so() {
-    truths(&with_golden(
-        "stepped",
-        r#"
-        let images = data::glyphs(#{ n: 60, size: 16, position: "centred", margin: 0, seed: 1 });
-        let read = data::from(images.images(), f.predict(images), #{ classes: images.classes });
-        let plain = model::train(images, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
-        let space = space::pixels("l2", #{ bounds: [0, 1] });
-        let found = |f, ds| examine(f, ds, #{ space: space, search: search::deepfool(), seed: 1 });
-        let said = |t| t.cautions.some(|said| said.contains("missed far smaller changes"));
-        let stepped = found.call(f, read);
-        #{
-            told: said.call(stepped), plain: !said.call(found.call(plain, images)),
-            sizes: tolerance::smallest_change(stepped).cautions.some(|said| said.contains("bounds from above")),
-        }"#,
-    ));
-}
-
-/// A coin that is tossed once for a batch falls the same way nearly always: that it was tossed shows in the numbers that are drawn next.
-#[test]
-fn a_network_that_tosses_a_coin_for_all_images_is_told_of_before_it_falls_otherwise() {
-    let [tossed, halved, seldom, seeded, turned] =
-        ["tossed", "halved", "seldom", "seeded", "drawing_turned"].map(golden);
-    truths(&format!(
-        r#"
-        let ds = data::glyphs(#{{ n: 12, size: 16, seed: 1 }});
-        let asked = |path| {{ let f = model::load(path, #{{ input: [1, 16, 16] }}); f.accuracy(ds); f }};
-        let says = |cautions, words| cautions.some(|said| said.contains(words));
-        let certified = |f, words| says.call(robustness::certify(f, ds, #{{ sigma: 0.1, select: 10, samples: 20, seed: 1 }}).cautions, words);
-        let may = "draws random numbers while it answers";
-        let share = "images asked about together share its draws";
-        let tossed = asked.call({tossed:?});
-        let halved = asked.call({halved:?});
-        // Its gradient points the wrong way, which a draw that changes nothing does not hide.
-        let turned = asked.call({turned:?});
-        let large = tossed.resized([1, 32, 32]);
-        large.accuracy(data::glyphs(#{{ n: 12, size: 32, seed: 1 }}));
-        #{{
-            tossed: says.call(tossed.cautions, may), drawn: certified.call(tossed, "of which it shows that it draws"),
-            halved: says.call(halved.cautions, share), uncertified: certified.call(halved, "these radii are not certified"),
-            resized: says.call(large.cautions, may),
-            each: {{ let f = asked.call({seldom:?}); says.call(f.cautions, may) && !says.call(f.cautions, share) }},
-            seeded: asked.call({seeded:?}).cautions.is_empty(),
-            turned: says.call(turned.cautions, may) && says.call(turned.cautions, "along its gradient"),
-        }}"#
-    ));
-}
-
-/// What goes to the edge of a ball by design says nothing of least changes.
-#[test]
-fn a_search_is_not_taken_for_astray_by_what_another_one_found() {
-    truths(
-        r#"
-        let ds = data::glyphs(#{ n: 40, size: 16, position: "centred", margin: 0, seed: 1 });
-        let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 20, lr: 0.01, seed: 1 });
-        let searches = search::worst([search::apgd(#{ steps: 20 }), search::fmn(#{ steps: 20 })]);
-        let t = examine(f, ds, #{ space: space::pixels("l2", #{ radius: 3.0, bounds: [0, 1] }), search: searches, seed: 1 });
-        #{ all: t.success_rate() == 1.0, silent: !t.cautions.some(|said| said.contains("missed far smaller changes")) }"#,
-    );
 }
