@@ -726,6 +726,39 @@ fn one_legend_serves_all_panels() {
     assert_eq!(starts[0], starts[1]);
 }
 
+/// Where the upright strokes of this colour stand.
+fn uprights(svg: &str, colour: Rgb) -> Vec<String> {
+    let stroke = format!("stroke=\"{}\"", colour.hex());
+    let lines = svg.lines().filter(|line| line.starts_with("<polyline") && line.contains(&stroke));
+    let points = lines.filter_map(|line| line.split("points=\"").nth(1)?.split('"').next());
+    let upright = |points: &str| {
+        let ends: Vec<(&str, &str)> = points.split_whitespace().filter_map(|point| point.split_once(',')).collect();
+        matches!(ends[..], [(a, from), (b, to)] if a == b && from != to).then(|| ends[0].0.to_string())
+    };
+    points.filter_map(upright).collect()
+}
+
+/// Two intervals above one x hide neither each other nor, where one is alone, its point.
+#[test]
+fn intervals_above_one_x_stand_beside_each_other() {
+    for spread in ["bars", "band"] {
+        let series = |x: &[f64]| {
+            let (lo, hi) = (vec![0.2; x.len()], vec![0.8; x.len()]);
+            let y = floats(&vec![0.5; x.len()]);
+            map([("x", floats(x)), ("y", y), ("lo", floats(&lo)), ("hi", floats(&hi)), ("spread", text(spread))])
+        };
+        // What spans no band is drawn as bars are.
+        let last: &[f64] = if spread == "bars" { &[1.0, 3.0] } else { &[1.0] };
+        let svg = figure("plot::line", vec![Value::Array(vec![series(last), series(&[1.0])])]).svg().expect("drawn");
+        let (first, second) = (uprights(&svg, SERIES[0]), uprights(&svg, SERIES[1]));
+        assert_eq!((first.len(), second.len()), (last.len(), 1), "{spread}");
+        assert_ne!(first[0], second[0], "{spread}");
+        if let Some(alone) = first.get(1) {
+            assert!(svg.contains(&format!("<circle cx=\"{alone}\"")), "{alone}");
+        }
+    }
+}
+
 #[test]
 fn bars_stand_at_their_names() {
     let names = Value::Array(["one", "two", "three"].map(text).to_vec());
