@@ -209,28 +209,34 @@ fn plans_of_scripts() {
         let plan = risk::plan(report, #{ gap: 0.02, repeats: 60, seed: 1 });
         let assumed = risk::plan(#{ error: 0.1, adversarial_error: 0.3, candidates: 8, weighted_error: 0.2 }, #{ repeats: 60, seed: 1 });
         let alone = risk::plan(report.t, #{ gap: 0.02, repeats: 60, seed: 1, lo: report.lo, hi: report.hi });
+        let films = risk::estimate(f, ds.clustered(|row| row.index % 30), #{ radius: 1, sides: 1, delta: 0.1 });
+        let of_films = risk::plan(films, #{ gap: 0.02, repeats: 60, seed: 1 });
         let huge = risk::plan(#{ error: 0.1, adversarial_error: 0.3 }, #{ gap: 0.00001, repeats: 60, seed: 1 });
         let say = |words| |plan| plan.verdict.contains(words);
         save(plan, "plan.csv");
         save(plan, "plan.json");
         plot::power(plan).save("plan.svg");
+        plot::power(of_films).save("films.json");
         let cant = "";
         try { plot::power(huge) } catch (e) { cant = e.message }
         #{
             nine: plan.table.len() == 9,
-            as_the_report: plan.sides == 1 && plan.delta == 0.1 && plan.pilot_images == 60,
+            as_the_report: plan.sides == 1 && plan.delta == 0.1 && plan.pilot_size == 60,
             pilot_is_few: plan.cautions.some(|c| c.contains("of the pilot's 60 images have T_i above 0")),
             spoken: plan.verdict.contains("the pilot's 60 images would see") && plan.verdict.contains("a gap of 0.02 needs"),
-            gap_of_risks: (assumed.gap - 0.1).abs() < 1e-12 && assumed.pilot_images == (),
+            gap_of_risks: (assumed.gap - 0.1).abs() < 1e-12 && assumed.pilot_size == (),
             no_pilot_no_doubt: assumed.table.all(|row| row.lo == row.simulated_lo && row.hi == row.simulated_hi),
             six: alone.table.len() == 6 && alone.verdict.contains("interval test is left out"),
             same_law: alone.sides == 2 && alone.delta == 0.05,
+            clusters: of_films.unit == "clusters" && plan.unit == "images" && of_films.pilot_size == 30 && "clusters" in of_films.table[0] && !("images" in of_films.table[0])
+                && "clusters" in of_films.curve[0] && of_films.verdict.contains("the pilot's 30 clusters") && !of_films.verdict.contains(" images ("),
             not_simulated: huge.table.all(|row| row.simulated_lo == () && row.images == row.approximation) && huge.verdict.contains("not simulated"),
             nothing_to_draw: cant.contains("nothing of this plan was simulated"),
             again: risk::plan(report, #{ gap: 0.02, repeats: 60, seed: 1 }).table.to_string() == plan.table.to_string(),
         }"#,
     );
     let csv = std::fs::read_to_string(here.path().join("plan.csv")).expect("a table");
+    assert!(std::fs::read_to_string(here.path().join("films.json")).expect("a figure").contains("number of clusters"));
     assert!(csv.starts_with("approximation,hi,images,lo,power,simulated_hi,simulated_lo,test,cautions"), "{csv}");
 }
 

@@ -456,7 +456,16 @@ pub static TYPES: &[Type] = &[
             field("test", "a string", "the test that is spoken of first"),
             field("delta", "a float", "the level of the tests"),
             field("sides", "an int", "of the betting test"),
-            field("pilot_images", "an int, or ()", "how many images the pilot was; () where risks were assumed"),
+            field(
+                "unit",
+                "a string",
+                "what tests see once each and sizes are numbers of: \"images\", or \"clusters\" of these",
+            ),
+            field(
+                "pilot_size",
+                "an int, or ()",
+                "how many images or clusters the pilot was; () where risks were assumed",
+            ),
             field(
                 "noticed",
                 "a map",

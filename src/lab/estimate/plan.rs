@@ -52,6 +52,8 @@ pub struct Pilot {
     apart: bool,
     what: String,
     cautions: Cautions,
+    /// What tests see once each: "images", or "clusters" of these.
+    unit: &'static str,
 }
 
 impl Pilot {
@@ -66,7 +68,13 @@ impl Pilot {
             apart: true,
             what,
             cautions,
+            unit: "images",
         }
+    }
+
+    /// The same, whose numbers are means of clusters of images.
+    pub fn of_clusters(self) -> Self {
+        Self { unit: "clusters", ..self }
     }
 
     /// T_i alone.
@@ -142,6 +150,7 @@ impl Pilot {
             apart: true,
             what,
             cautions: Cautions::default(),
+            unit: "images",
         }
     }
 }
@@ -277,8 +286,9 @@ pub fn plan(cx: &Cx, pilot: Pilot, settings: PlanSettings) -> Result<RiskPlan> {
     let mut cautions = pilot.cautions.clone();
     if pilot.positive == 0 {
         return Err(Error::data(format!(
-            "none of the pilot's {} images has a T_i above 0, so nothing is known of what adversarial examples would show",
-            pilot.images.unwrap_or_default()
+            "none of the pilot's {} {} has a T_i above 0, so nothing is known of what adversarial examples would show",
+            pilot.images.unwrap_or_default(),
+            pilot.unit
         ))
         .hint("a larger radius, a search that finds more errors, or a larger pilot; or assume the risks: #{ error: 0.05, adversarial_error: 0.1 }"));
     }
@@ -302,8 +312,8 @@ pub fn plan(cx: &Cx, pilot: Pilot, settings: PlanSettings) -> Result<RiskPlan> {
     };
     if let Some(images) = pilot.images.filter(|_| pilot.positive < FEW) {
         cautions.add(format!(
-            "only {} of the pilot's {images} images have T_i above 0: what others are like is hardly known",
-            pilot.positive
+            "only {} of the pilot's {images} {} have T_i above 0: what others are like is hardly known",
+            pilot.positive, pilot.unit
         ));
     }
     let simulation = Simulation { cx, settings: &settings, done: AtomicU64::new(0) };
@@ -428,6 +438,15 @@ impl RiskPlan {
         &self.settings.powers
     }
 
+    /// What sizes are numbers of: "images", or "clusters" of these.
+    pub fn unit(&self) -> &'static str {
+        self.pilot.unit
+    }
+
+    fn heading(&self) -> &'static str {
+        if self.unit() == "clusters" { "Clusters" } else { "Images" }
+    }
+
     /// By test the shares of samples that it rejects, in the order of their sizes.
     pub fn rates(&self) -> impl Iterator<Item = (&'static str, &[Rate])> {
         self.curves.iter().map(|(which, rates)| (which.word(), &rates[..]))
@@ -435,18 +454,18 @@ impl RiskPlan {
 
     fn sentence(&self) -> String {
         let (which, power) = (self.settings.test, self.spoken());
-        let (gap, word) = (number(self.settings.gap), which.word());
+        let (gap, word, unit) = (number(self.settings.gap), which.word(), self.unit());
         let mut parts = vec![];
         if let Some(images) = self.pilot.images {
             let noticed = self.noticed.iter().find(|(test, _)| *test == which).and_then(|(_, gap)| *gap);
             parts.push(match noticed {
                 Some(seen) => format!(
-                    "the pilot's {images} images would see gaps of {} with {} power by the {word} test",
+                    "the pilot's {images} {unit} would see gaps of {} with {} power by the {word} test",
                     significant(seen.at, 2),
                     percent(SPOKEN)
                 ),
                 None => format!(
-                    "images like the pilot's {images} do not tell which gap would have been seen with {} power by the {word} test",
+                    "{unit} like the pilot's {images} do not tell which gap would have been seen with {} power by the {word} test",
                     percent(SPOKEN)
                 ),
             });
@@ -454,9 +473,13 @@ impl RiskPlan {
         parts.push(match self.size(which, power) {
             Some(size) => match size.images {
                 Some(_) => {
-                    format!("a gap of {gap} needs {} with {} power by the {word} test", size.words(), percent(power))
+                    format!(
+                        "a gap of {gap} needs {} with {} power by the {word} test",
+                        size.words(unit),
+                        percent(power)
+                    )
                 }
-                None => format!("a gap of {gap} is more than such images can show by the {word} test"),
+                None => format!("a gap of {gap} is more than such {unit} can show by the {word} test"),
             },
             None => format!("the {word} test can't be planned from this"),
         });
@@ -475,10 +498,11 @@ impl RiskPlan {
     /// How the gap came into what was seen.
     fn planted(&self) -> String {
         format!(
-            "samples are drawn from the law nearest (in relative entropy) to {} under which T has mean {}: kinds of images are exp(c T) times \
+            "samples are drawn from the law nearest (in relative entropy) to {} under which T has mean {}: kinds of {} are exp(c T) times \
              as frequent",
             self.pilot.what,
-            number(self.settings.gap)
+            number(self.settings.gap),
+            self.unit()
         )
     }
 
@@ -490,7 +514,7 @@ impl RiskPlan {
                 fields([
                     ("test", Value::Str(size.test.word().into())),
                     ("power", Value::Float(size.power)),
-                    ("images", whole(size.images)),
+                    (self.unit(), whole(size.images)),
                     ("lo", whole(size.lo)),
                     ("hi", whole(size.hi)),
                     ("simulated_lo", whole(size.simulated.map(|ends| ends.0))),
@@ -506,7 +530,7 @@ impl RiskPlan {
             let (lo, hi) = rate.interval();
             fields([
                 ("test", Value::Str(test.into())),
-                ("images", Value::Int(rate.at as i64)),
+                (self.unit(), Value::Int(rate.at as i64)),
                 ("power", Value::Float(rate.share())),
                 ("lo", Value::Float(lo)),
                 ("hi", Value::Float(hi)),
@@ -517,22 +541,34 @@ impl RiskPlan {
 }
 
 impl PlannedSize {
-    /// About how many images, with the interval.
-    fn words(&self) -> String {
+    /// About how many images or clusters, with the interval.
+    fn words(&self, unit: &str) -> String {
         let about = |x: f64| about(x.round() as u64);
-        let Some(images) = self.images else { return "more than such images can show".into() };
+        let Some(images) = self.images else { return format!("more than such {unit} can show") };
         match (self.lo, self.hi) {
             (Some(lo), Some(hi)) if lo < hi => {
-                format!("about {} images ({} to {})", about(images), about(lo), about(hi))
+                format!("about {} {unit} ({} to {})", about(images), about(lo), about(hi))
             }
-            (Some(lo), None) => format!("about {} images ({} to no known limit)", about(images), about(lo)),
-            _ => format!("about {} images", about(images)),
+            (Some(lo), None) => format!("about {} {unit} ({} to no known limit)", about(images), about(lo)),
+            _ => format!("about {} {unit}", about(images)),
         }
     }
 }
 
-const FIELDS: [&str; 11] =
-    ["gap", "test", "delta", "sides", "pilot_images", "noticed", "verdict", "planted", "cautions", "table", "curve"];
+const FIELDS: [&str; 12] = [
+    "gap",
+    "test",
+    "delta",
+    "sides",
+    "unit",
+    "pilot_size",
+    "noticed",
+    "verdict",
+    "planted",
+    "cautions",
+    "table",
+    "curve",
+];
 
 impl Object for RiskPlan {
     fn kind(&self) -> &'static str {
@@ -547,7 +583,8 @@ impl Object for RiskPlan {
         let settings = &self.settings;
         let mut lines = vec![
             format!(
-                "Images needed to notice a gap R_g - R_S of {} at {}, betting on {}",
+                "{} needed to notice a gap R_g - R_S of {} at {}, betting on {}",
+                self.heading(),
                 number(settings.gap),
                 significant(settings.delta, 4),
                 if settings.sides == Sides::One { "one side" } else { "two sides" }
@@ -557,7 +594,7 @@ impl Object for RiskPlan {
         for size in &self.sizes {
             let power = percent(size.power);
             let mark = if size.test == settings.test { "  the test that counts" } else { "" };
-            lines.push(format!("  {:<9} {power:>5}  {}{mark}", size.test.word(), size.words()));
+            lines.push(format!("  {:<9} {power:>5}  {}{mark}", size.test.word(), size.words(self.unit())));
         }
         lines.push(String::new());
         lines.extend(self.cautions.lines());
@@ -566,8 +603,10 @@ impl Object for RiskPlan {
         lines.push(self.planted());
         let pilot = if self.pilot.images.is_some() { "and of pilots like this one (bootstrap)" } else { "alone" };
         lines.push(format!(
-            "Intervals are at 95%, of {} samples of each size {pilot}. {}",
-            settings.repeats, "Images needed rest on images like these: other ones may need more or fewer."
+            "Intervals are at 95%, of {} samples of each size {pilot}. {} needed rest on {} like these: other ones may need more or fewer.",
+            settings.repeats,
+            self.heading(),
+            self.unit()
         ));
         wrapped(&lines.join("\n"), width)
     }
@@ -584,7 +623,8 @@ impl Object for RiskPlan {
             "test" => Value::Str(settings.test.word().into()),
             "delta" => Value::Float(settings.delta),
             "sides" => Value::Int(settings.sides.count()),
-            "pilot_images" => self.pilot.images.map_or(Value::Unit, |n| Value::Int(n as i64)),
+            "unit" => Value::Str(self.unit().into()),
+            "pilot_size" => self.pilot.images.map_or(Value::Unit, |n| Value::Int(n as i64)),
             "noticed" => Value::Map(
                 self.noticed
                     .iter()

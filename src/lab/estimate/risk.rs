@@ -292,7 +292,9 @@ impl RiskReport {
         let [losses, weighted] = [losses, weighted].map(|numbers| self.as_tested(numbers));
         let of = &self.transcript.of;
         let what = format!("the pilot's T_i ({} over {}, model {}, {})", of.search, of.space, of.model.0, of.data.name);
-        Pilot::seen(&losses, &weighted, (self.density.lo, self.density.hi), what, self.tests.cautions.clone())
+        let pilot =
+            Pilot::seen(&losses, &weighted, (self.density.lo, self.density.hi), what, self.tests.cautions.clone());
+        if self.clusters.is_some() { pilot.of_clusters() } else { pilot }
     }
 
     /// p and both risks on random parts of the sample, as in Figure 5: `sizes` evenly spaced sizes up to all images, each

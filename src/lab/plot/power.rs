@@ -23,7 +23,7 @@ pub fn power(plan: &RiskPlan) -> Result<Figure> {
         layers.push(Layer::Rule(ReferenceLine { label, horizontal: true, at: power }));
     }
     let panel = Panel {
-        x: Axis { label: "number of images".into(), log: true, ..Axis::default() },
+        x: Axis { label: format!("number of {}", plan.unit()), log: true, ..Axis::default() },
         y: Axis { label: "power".into(), min: Some(-0.03), max: Some(1.03), ..Axis::default() },
         layers,
         ..Panel::default()

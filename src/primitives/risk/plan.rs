@@ -46,14 +46,15 @@ pub static PLAN: Primitive = Primitive {
     ],
     returns: "a RiskPlan: table (rows `test, power, images, lo, hi, simulated_lo, simulated_hi, approximation`), curve (rows `test, images, power, \
               lo, hi`, which plot::power draws), noticed (the gap that each test notices among the pilot's images with 80% power), verdict, planted \
-              (how the gap came into the samples), gap, test, delta, sides, pilot_images, cautions",
+              (how the gap came into the samples), gap, test, delta, sides, unit, pilot_size, cautions",
     notes: "Samples are drawn from what the pilot showed, tilted exponentially so that T has the gap as its mean, which is what a report's `power` \
             does as well, and the tests are made on them at sizes around those of the normal approximation: `images` is where the share of \
             samples rejected reaches the power, along a parabola of its probit over the logarithm of the size. `simulated_lo` and `simulated_hi` \
             are a 95% interval of the simulation alone. `lo` and `hi` also hold what chance left open in the pilot: how much the number \
             differs between 200 pilots drawn from it with replacement, above and below, whichever way it is the more (95 to 100 of 100 pilots held a skewed need, \
             the percentiles alone 76 to 87); `hi` is `()` where some of them do not show the gap at all. A pilot without a T_i above 0 is \
-            refused. The interval test needs both losses, so T_i alone leave it out.\n\n\
+            refused. The interval test needs both losses, so T_i alone leave it out. Of a report on images in clusters (`Dataset.clustered`) tests see \
+            each cluster once, so that clusters are what is planned: `unit` says so, and rows have `clusters` in place of `images`.\n\n\
             Assumed risks: the errors that others were moved to are as many as make R_g = R_S, all adversarial examples have the density \
             `weight`; the largest, min(1/2, error / adversarial_error), makes T vary most and so asks for most images. Samples in which more than \
             500,000 images would be drawn are not simulated: `simulated_lo` is `()` there, and a caution says so.",
