@@ -690,13 +690,15 @@ fn arrays_of_published_data_sets_are_read() -> Outcome {
         path("med.npz"),
         npz(&[
             ("train_images", images.clone()),
-            ("train_labels", npy(&[2, 1], &[1, 2])),
+            ("train_labels", npy(&[2, 1], &[1, 3])),
             ("test_images", images.clone()),
             ("test_labels", npy(&[2, 1], &[0, 2])),
         ]),
     )?;
     assert_eq!(of(get("med.npz", Load::default()))?, (vec![0, 2], coloured.0, coloured.1));
-    assert_eq!(of(get("med.npz", split("train")))?.0, [1, 2]);
+    assert_eq!(of(get("med.npz", split("train")))?.0, [1, 3]);
+    // The test images have none of class 3.
+    assert_eq!(get("med.npz", Load::default())?.classes().len(), 4);
     assert!(message(get("med.npz", split("val"))).contains("there is no \"val\" part | it holds train_images"));
     std::fs::write(
         path("keras.npz"),
@@ -708,6 +710,8 @@ fn arrays_of_published_data_sets_are_read() -> Outcome {
     );
     let columns = ColumnNames { image: Some("x_test".into()), label: Some("y_test".into()) };
     assert_eq!(of(get("keras.npz", Load { columns, ..Load::default() }))?.0, [3, 4]);
+    std::fs::write(path("x.h5"), b"\x89HDF\r\n\x1a\n")?;
+    assert!(message(get("x.h5", Load::default())).contains("an HDF5 file, which is not read | in Python: numpy.savez"));
     std::fs::write(path("six_data.npy"), &images)?;
     std::fs::write(path("fog.npy"), &images)?;
     assert!(message(get("fog.npy", Load::default())).contains("no labels.npy beside it | say where the labels are"));

@@ -166,6 +166,53 @@ fn wordnet_ids_find_their_imagenet_numbers() -> Outcome {
     Ok(())
 }
 
+/// A part without images of some class has the numbers that a classifier learned from the training images beside it.
+#[test]
+fn parts_of_a_folder_are_numbered_alike() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    for (i, file) in [
+        "pets/train/cat/a.png",
+        "pets/train/cow/a.png",
+        "pets/train/dog/a.png",
+        "pets/test/cat/b.png",
+        "pets/test/dog/b.png",
+        "pets/val/cat/c.png",
+        "pets/val/ape/c.png",
+        "pets/val/dog/c.png",
+        "digits/train/0/a.png",
+        "digits/train/1/a.png",
+        "digits/train/2/a.png",
+        "digits/test/1/b.png",
+        "other/train/sea/a.png",
+        "other/test/cat/b.png",
+        "other/test/dog/b.png",
+    ]
+    .iter()
+    .enumerate()
+    {
+        image(root, file, 100 + i as u8)?;
+    }
+    std::fs::create_dir_all(root.join("pets/test/cow"))?;
+    truths_in(
+        root,
+        r#"
+        let test = data::load("pets", #{ split: "test" });
+        let val = data::load("pets/val");
+        let digits = data::load("digits/test");
+        #{
+            train: data::load("pets", #{ split: "train" }).numbered == "in alphabetical order",
+            missing: test.labels.values() == [0, 2] && test.classes == ["cat", "cow", "dog"],
+            said: test.numbered == "in alphabetical order of the folders of train, of which 1 are not here",
+            more: val.labels.values() == [3, 0, 2] && val.classes == ["cat", "cow", "dog", "ape"] && val.numbered.contains("1 behind them"),
+            digits: digits.classes.len() == 3 && digits.labels.values() == [1] && digits.numbered.contains("by their names of the folders of train"),
+            of_its_own: data::load("pets/test", #{ classes: ["dog", "cat"] }).labels.values() == [1, 0],
+            strange: data::load("other/test").numbered == "in alphabetical order",
+        }"#,
+    );
+    Ok(())
+}
+
 /// `classes` names the order, in an array or a file, and a folder that it does not name is refused.
 #[test]
 fn the_order_of_classes_can_be_named() -> Outcome {
@@ -361,7 +408,7 @@ fn a_saved_data_set_keeps_its_classes_and_marks() -> Outcome {
 fn classes_that_are_others_under_the_same_number_are_told_or_refused() -> Outcome {
     let folder = tempfile::tempdir()?;
     for (set, classes) in
-        [("train", ["ape", "bee", "cat"]), ("val", ["ape", "cat", "dog"]), ("same", ["ape", "bee", "cat"])]
+        [("train", ["ape", "bee", "cat"]), ("later", ["ape", "cat", "dog"]), ("same", ["ape", "bee", "cat"])]
     {
         for (class, name) in classes.iter().enumerate() {
             for copy in 0..4u8 {
@@ -379,21 +426,21 @@ fn classes_that_are_others_under_the_same_number_are_told_or_refused() -> Outcom
         let f = model::train(data::load("train"), #{ arch: [net::flatten(), net::linear(3)], epochs: 3, seed: 1 });
         f.save("f.safetensors");
         let told = |f, path| examine(f, data::load(path), #{ space: space::noise(0.01), search: search::random(#{ questions: 1 }), seed: 1 })
-            .cautions.some(|said| said.contains("2 of the classes of val are others under the numbers that") && said.contains("the first of them 1, which is \"cat\" there and \"bee\" here"));
+            .cautions.some(|said| said.contains("2 of the classes of later are others under the numbers that") && said.contains("the first of them 1, which is \"cat\" there and \"bee\" here"));
         #{
-            val: told.call(f, "val"), same: !told.call(f, "same"), saved: told.call(model::load("f.safetensors"), "val"),
-            onwards: told.call(model::train(data::from(data::load("train").images(), data::load("train").labels), #{ from: f, epochs: 1, seed: 1 }), "val"),
+            val: told.call(f, "later"), same: !told.call(f, "same"), saved: told.call(model::load("f.safetensors"), "later"),
+            onwards: told.call(model::train(data::from(data::load("train").images(), data::load("train").labels), #{ from: f, epochs: 1, seed: 1 }), "later"),
             spelt: examine(f, data::from(data::load("same").images(), data::load("same").labels, #{ classes: ["Ape", "BEE", "cat"] }), #{ space: space::noise(0.01), search: search::random(#{ questions: 1 }), seed: 1 })
                 .cautions.all(|said| !said.contains("of the classes of")),
-            changed: told.call(f.averaged(#{ over: space::noise(0.1), draws: 2, seed: 1 }), "val"),
+            changed: told.call(f.averaged(#{ over: space::noise(0.1), draws: 2, seed: 1 }), "later"),
         }"#,
     );
     let numerals = "data::from(tensor::zeros([3, 1, 2, 2]), [0, 1, 2]).join(data::from(tensor::zeros([3, 1, 2, 2]), [0, 1, 2], #{ classes: [\"1\", \"2\", \"3\"] }))";
     let numerals = run_in(folder.path(), numerals).map(|value| value.summary());
     assert!(numerals.as_ref().is_err_and(|told| told.contains("class 0 is \"0\"")), "{numerals:?}");
-    let join = run_in(folder.path(), "data::load(\"train\").join(data::load(\"val\"))").map(|value| value.summary());
+    let join = run_in(folder.path(), "data::load(\"train\").join(data::load(\"later\"))").map(|value| value.summary());
     assert!(
-        join.as_ref().is_err_and(|told| told.contains("class 1 is \"bee\" in train and \"cat\" in val")),
+        join.as_ref().is_err_and(|told| told.contains("class 1 is \"bee\" in train and \"cat\" in later")),
         "{join:?}"
     );
     Ok(())

@@ -114,7 +114,7 @@ impl Array {
         self.bytes
     }
 
-    fn integers(&self) -> Option<Vec<i64>> {
+    pub(super) fn integers(&self) -> Option<Vec<i64>> {
         let unused = 64 - 8 * self.kind.num_bytes().filter(|n| (1..=8).contains(n))? as u32;
         match self.kind.type_char() {
             // The shift there and back carries the sign along.

@@ -1,5 +1,6 @@
 //! `data::load`: what a name or a path stands for, and how its images are seen.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -149,12 +150,33 @@ fn load_path(cx: &Cx, what: &str, how: &Load) -> Result<Dataset> {
         "mat" => mat::read(cx, &path)?,
         _ if cifar_pickle::is_pickle(&path) => cifar::read(cx, std::slice::from_ref(&path))?,
         _ => {
+            if let Some(told) = of_other_programs(&path) {
+                return Err(told);
+            }
             return Err(Error::file(&path, "not a data set that can be read").hint(
                 "known: IDX files, CIFAR's files, binary or Python's, STL-10's binary ones, SVHN's .mat files, .npz and .npy files, .tar and .parquet shards and image folders",
             ));
         }
     };
     from_raw(cx, &name, raw, how)
+}
+
+/// What to do about a file that another program would read, by what it begins with.
+fn of_other_programs(path: &Path) -> Option<Error> {
+    let mut start = [0; 4];
+    std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).ok()?;
+    let (what, python) = match &start {
+        b"\x89HDF" => (
+            "an HDF5 file",
+            "numpy.savez(\"x.npz\", images=f[\"x\"][:], labels=f[\"y\"][:]), where f = h5py.File(..) holds what list(f) says",
+        ),
+        b"PK\x03\x04" => (
+            "a ZIP archive: tensors of PyTorch, or a packed folder",
+            "of tensors: numpy.savez(\"x.npz\", images=images.numpy(), labels=labels.numpy()); of a folder: unpack it",
+        ),
+        _ => return None,
+    };
+    Some(Error::file(path, format!("{what}, which is not read")).hint(format!("in Python: {python}")))
 }
 
 /// The rows that are kept, if not all as they are.

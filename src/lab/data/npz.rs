@@ -11,7 +11,7 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::arrays::{self, Array, guarded};
 use super::columns::ColumnNames;
-use super::memory::Raw;
+use super::memory::{Raw, numbered_classes};
 use crate::core::{Budget, Cx, Error, Packed, Result, Tensor};
 
 /// What stands beside the arrays, as an array of the bytes of its JSON.
@@ -90,6 +90,7 @@ pub(super) fn read(cx: &Cx, path: &Path, named: &ColumnNames, split: Option<&str
         }
         let Chosen { images, labels, part } = choose(path, archive.names(), named, split)?;
         let own = part.is_none() && labels == "labels";
+        let beside = if part.is_some() { labels_beside(archive.names(), &labels) } else { vec![] };
         let mut array = |name: &str| {
             let stored = archive.read_parted(&format!("{name}.npy"), arrays::header_of)?;
             Array::read(path, name, stored, &budget)
@@ -102,6 +103,14 @@ pub(super) fn read(cx: &Cx, path: &Path, named: &ColumnNames, split: Option<&str
             false => AboutImages::default(),
         };
         raw.classes = Some(about.classes.clone()).filter(|classes| !classes.is_empty());
+        if !beside.is_empty() {
+            let mut all = raw.labels.clone();
+            for name in beside {
+                let stored = archive.read_parted(&format!("{name}.npy"), arrays::header_of)?;
+                all.extend(Array::read(path, &name, stored, &budget)?.integers().unwrap_or_default());
+            }
+            raw.classes = Some(numbered_classes(&all)?);
+        }
         Ok(ReadArchive { raw, part, about })
     })
 }
@@ -110,6 +119,16 @@ fn about(path: &Path, stored: (Vec<u8>, Vec<u8>), budget: &Budget) -> Option<Abo
     let text = Array::read(path, "about", stored, budget).ok()?.into_bytes();
     budget.json(&text).ok()?;
     serde_json::from_slice(&text).ok()
+}
+
+/// The labels of other parts, in which classes may occur that this one has no image of.
+fn labels_beside(entries: &[String], labels: &str) -> Vec<String> {
+    let is_of_a_part = |name: &&str| match labels.ends_with("_labels") {
+        true => name.ends_with("_labels"),
+        false => name.starts_with("y_"),
+    };
+    let names = entries.iter().filter_map(|name| name.strip_suffix(".npy"));
+    names.filter(is_of_a_part).filter(|name| *name != labels).map(String::from).collect()
 }
 
 /// The names of two arrays, and of the part of a data set that they are.

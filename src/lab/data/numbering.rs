@@ -18,6 +18,9 @@ const LARGEST_NUMBER: u64 = 100_000;
 /// How `ImageFolder` numbers, which depends on which classes are there.
 pub(super) const ALPHABETICALLY: &str = "in alphabetical order";
 
+const BY_NAME: &str = "by their names";
+const BY_WNID: &str = "as ImageNet-1k's, by their WordNet ids";
+
 /// What the caller says of the classes.
 #[derive(Debug, Clone, Default)]
 pub enum Classes {
@@ -55,6 +58,34 @@ pub(super) struct Numbered {
     pub classes: Vec<String>,
     /// Ends the sentence "classes are numbered".
     pub how: String,
+}
+
+impl Numbered {
+    /// As a classifier has learned to number classes from the folders of a part `beside`; classes that it never saw come behind them.
+    pub fn as_learned(self, names: &[String], learned: &[String], beside: &str) -> Self {
+        let new: Vec<&String> = names.iter().filter(|name| !learned.contains(name)).collect();
+        let missing = learned.iter().filter(|name| !names.contains(name)).count();
+        let Ok(Self { mut classes, how, .. }) = by_meaning(learned) else { return self };
+        if new.is_empty() && missing == 0 || self.how == BY_WNID || self.how != how {
+            return self;
+        }
+        let as_learned = match (missing, new.len()) {
+            (0, new) => format!("{how} of the folders of {beside}, and {new} behind them that are not there"),
+            (missing, 0) => format!("{how} of the folders of {beside}, of which {missing} are not here"),
+            (missing, new) => {
+                format!(
+                    "{how} of the folders of {beside}, of which {missing} are not here, and {new} behind them that are not there"
+                )
+            }
+        };
+        if how == BY_NAME {
+            classes.extend(self.classes.iter().skip(classes.len()).cloned());
+            return Self { classes, how: as_learned, ..self };
+        }
+        classes.extend(new.into_iter().cloned());
+        let place = |name: &String| classes.iter().position(|class| class == name).unwrap_or_default() as i64;
+        Self { labels: names.iter().map(place).collect(), how: as_learned, classes }
+    }
 }
 
 /// Numbers names, which are sorted and differ.
@@ -95,10 +126,10 @@ fn by_meaning(names: &[String]) -> Result<Numbered> {
         }
         let most = numbers.iter().copied().max().unwrap_or_default();
         let gaps = (0..=most).map(|number| number.to_string()).collect();
-        (numbers.into_iter().map(|number| number as i64).collect(), gaps, "by their names")
+        (numbers.into_iter().map(|number| number as i64).collect(), gaps, BY_NAME)
     } else if first(names, &wnids, true).is_some() {
         let all = imagenet_wnids();
-        (wnids.into_iter().flatten().collect(), all, "as ImageNet-1k's, by their WordNet ids")
+        (wnids.into_iter().flatten().collect(), all, BY_WNID)
     } else {
         return Ok(alphabetically(names));
     };

@@ -99,7 +99,8 @@ pub static LOAD: Primitive = Primitive {
             are no classes, unless `classes` says so.\n\n\
             Class folders that are called by whole numbers have these numbers. Where all names are or begin with WordNet ids of \
             ImageNet-1k, such as n01440764_tench, classes have ImageNet's numbers from 0 to 999, and so have the files of a folder whose \
-            names begin so. Other names are numbered in alphabetical order. `ds.numbered` and the summary say which. `classes` names the \
+            names begin so. Other names are numbered in alphabetical order; those of a part such as `test` beside `train` as in `train`, with \
+            classes that are not there behind them. `ds.numbered` and the summary say which. `classes` names the \
             order instead: an array; a file with a name a line; a .csv with the columns `index` and a name; a .json such as `[\"cat\", \
             \"dog\"]` or `{ \"cat\": 0 }`; or \"alphabetical\", as torchvision's ImageFolder. It may name classes that are not there, \
             and a folder that it does not name is refused. Where files hold numbers, `classes` gives their names.\n\n\

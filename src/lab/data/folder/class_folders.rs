@@ -26,6 +26,9 @@ pub(super) const PARTS: [&str; 15] = [
     "evaluation",
 ];
 
+/// How that part is called which classifiers learn from.
+const TRAINING: [&str; 2] = ["train", "training"];
+
 /// How folders are called that hold all pictures, whatever they show.
 const ALL: [&str; 7] = ["images", "imgs", "img", "pictures", "photos", "masks", "labels"];
 
@@ -115,6 +118,29 @@ impl ClassFolder {
     }
 }
 
+/// The classes of the training images beside a part of a data set, whose numbers are those that a classifier learned, and what that part is called.
+fn of_training(cx: &Cx, part: &Path) -> Result<Option<(String, Vec<String>)>> {
+    let is_called = |path: &Path, names: &[&str]| names.contains(&name_of(path).to_lowercase().as_str());
+    let part = std::path::absolute(part).unwrap_or_else(|_| part.to_path_buf());
+    let Some(parent) = part.parent().filter(|_| is_called(&part, &PARTS) && !is_called(&part, &TRAINING)) else {
+        return Ok(None);
+    };
+    let beside = std::fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path());
+    let Some(training) = beside.filter(|path| is_called(path, &TRAINING) && path.is_dir()).min() else {
+        return Ok(None);
+    };
+    if cx.check_read(&training).is_err() {
+        return Ok(None);
+    }
+    let mut names = vec![];
+    for class in sorted(&training)? {
+        if class.is_dir() && holds_pictures(cx, &class)? {
+            names.push(name_of(&class));
+        }
+    }
+    Ok(Some((name_of(&training), names)))
+}
+
 /// The pictures of the class folders among `entries`, none where none of them has any.
 pub(super) fn list(cx: &Cx, folder: &Path, entries: &[PathBuf], classes: &Classes) -> Result<Option<Listing>> {
     let folders: Vec<&PathBuf> = entries.iter().filter(|path| path.is_dir()).collect();
@@ -137,7 +163,14 @@ pub(super) fn list(cx: &Cx, folder: &Path, entries: &[PathBuf], classes: &Classe
     if matches!(classes, Classes::AsNamed) && are_no_classes(&names) {
         return Err(no_classes(folder, &names, false));
     }
-    let Numbered { labels, classes: known, how } = number(cx, &names, classes).map_err(|e| e.during(&shown(folder)))?;
+    let mut numbered = number(cx, &names, classes).map_err(|e| e.during(&shown(folder)))?;
+    if matches!(classes, Classes::AsNamed)
+        && let Some((beside, learned)) = of_training(cx, folder)?
+        && names.iter().any(|name| learned.contains(name))
+    {
+        numbered = numbered.as_learned(&names, &learned, &beside);
+    }
+    let Numbered { labels, classes: known, how } = numbered;
     // Whether a folder without images is a class decides the numbers of those behind it.
     if let (Some(class), true) = (empty.first(), how == ALPHABETICALLY) {
         return Err(Error::file(class, "no images in this folder, beside folders of images")
