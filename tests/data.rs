@@ -693,6 +693,8 @@ fn arrays_of_published_data_sets_are_read() -> Outcome {
             ("train_labels", npy(&[2, 1], &[1, 3])),
             ("test_images", images.clone()),
             ("test_labels", npy(&[2, 1], &[0, 2])),
+            // No labels of images.
+            ("fine_labels", npy(&[2, 1], &[70, 80])),
         ]),
     )?;
     assert_eq!(of(get("med.npz", Load::default()))?, (vec![0, 2], coloured.0, coloured.1));

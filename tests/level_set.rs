@@ -142,6 +142,16 @@ fn a_line_takes_fewer_questions_near_it_than_at_random() {
     assert_eq!(plane(script), "[true, true, true, true, true]");
 }
 
+/// Where nothing failed, or no question was near, what is told to be right says how large a part that fails may be in between.
+#[test]
+fn what_lies_between_questions_is_told() {
+    let script = "let right = |a, b| -0.5 - a / 10; let told = |of, n| `${bounded.call(of, search::random(#{ questions: n }), 1).cautions}`; \
+        [told.call(right, 30).contains(\"no answer was wrong\") && told.call(right, 30).contains(\"% of the plane, or more of another shape\"), \
+         told.call(disc, 200).contains(\"not seen\"), \
+         `${robustness::boundary(examine(f, data::from(tensor::zeros([30, 1, 1, 1]), tensor::zeros([30]).values(), #{ classes: [\"right\", \"wrong\"] }), #{ space: plane.call(right), search: search::random(#{ questions: 10 }), seed: 1 }), [\"a\", \"b\"]).cautions}`.contains(\"about one object (on average)\")]";
+    assert_eq!(plane(script), "[true, false, true]");
+}
+
 /// A small part that fails is smoothed away, though questions hit it: not without a word; a large one needs none.
 #[test]
 fn answers_on_the_other_side_of_the_line_are_told() {

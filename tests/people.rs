@@ -283,6 +283,56 @@ fn what_nobody_can_know_is_marked() {
     assert_eq!(found, ["0.0", "1.0", "1", "true", "1.0", "2", "()", "1.0", "()", "()", "3"]);
 }
 
+/// Majorities that single votes hardly endanger are known better than those that one vote decided, and no worse for being unanimous.
+#[test]
+fn majorities_near_all_are_known_well() {
+    let found = run(r#"
+        // One of five errs about every other item, another one each time.
+        let crowd = |kept| {
+            let rows = [];
+            for item in 0..60 { for k in 0..5 {
+                let worker = (item * 7 + k * 5) % 30;
+                let errs = if item < kept { k == 0 && item % 2 == 0 } else { k < 4 };
+                rows.push(#{ worker: worker, item: item, intended: "a", answer: if errs { "b" } else { "a" } });
+            } }
+            people::judgements(rows, #{ answers: ["a", "b"] })
+        };
+        let all = crowd.call(60).majority(#{ seed: 1 })[0];
+        let most = crowd.call(58).majority(#{ seed: 1 })[0];
+        let half = crowd.call(30).majority(#{ seed: 1 })[0];
+        [all.kept, all.kept_lo > 0.85 && all.kept_lo < 0.98, all.cautions.some(|said| said.contains("the same for every item: ")),
+         most.kept_lo > 0.8, most.kept_hi < 1, half.kept_lo > 0.3 && half.kept_hi < 0.7, people::difference(crowd.call(60), crowd.call(30)).p < 0.0001]"#)
+    .expect("runs");
+    assert_eq!(found.summary(), "[1.0, true, true, true, true, true, true]");
+}
+
+/// Names that are perhaps one, and words for no answer, count as they stand and are told; careful workers who agree are not.
+#[test]
+fn answers_that_are_perhaps_others_are_told() {
+    let cautions = |answers: &[&str], worker: &dyn Fn(usize) -> String| {
+        let rows: Vec<GivenAnswer> =
+            (0..40).map(|k| GivenAnswer { worker: worker(k), ..given(0, k / 2, answers[k % answers.len()]) }).collect();
+        judgements(&rows).cautions.text()
+    };
+    let two = |k: usize| ["Ann", "Bob"][k % 2].to_string();
+    assert_eq!(cautions(&["cat", "dog", "dog"], &two), "");
+    let told = cautions(&["cat", "Cat", "dog", "NA"], &two);
+    assert!(told.contains("answers differ by case or blanks alone, and each counts by itself: \"Cat\" (10 times) and \"cat\" (10 times)"), "{told}");
+    assert!(told.contains("\"NA\" count as answers"), "{told}");
+    let told =
+        cautions(&["cat", "dog", "dog"], &|k| ["Ann", "ann ", "Bob"][if k < 20 { k % 2 } else { 1 + k % 2 }].into());
+    assert!(told.contains("workers differ by case or blanks alone"), "{told}");
+    let mut rows = vec![];
+    for item in 0..60 {
+        rows.extend((0..4).map(|worker| given(worker, item, item % 10)));
+        rows.extend((4..8).map(|worker| {
+            given(worker, item, (item + if (item * 7 + worker * worker * 11) % 10 < 3 { worker } else { 0 }) % 10)
+        }));
+    }
+    let told = judgements(&rows).cautions.text();
+    assert!(!told.contains("0 and 1 on"), "{told}");
+}
+
 /// Two against two: no answer is more likely, and none is kept.
 #[test]
 fn a_tie_has_no_most_likely_answer() {

@@ -558,6 +558,29 @@ fn every_file_format_gives_the_same_judgements() {
     refused(&mut place, "text.txt", "hello".into(), "neither a table, nor JSON");
     refused(&mut place, "none.csv", "a,b\n1,2\n".into(), "no column says who answered");
     refused(&mut place, "empty.jsonl", "{}\n".into(), "it carries no digest");
+    // Of two columns nothing says which counts; a line is that of the file, whatever ends it.
+    refused(
+        &mut place,
+        "both.csv",
+        table("WorkerId,Answer.viva").replacen("WorkerId,", "WorkerId,Worker,", 1).replace("\nA", "\nB,A"),
+        "`WorkerId` and `Worker` differ",
+    );
+    let table_of =
+        |head: &str, end: &str| format!("worker,task,slot,question,item,choice,{head}\n{plain}").replace('\n', end);
+    refused(&mut place, "twice.csv", table_of("choice", "\n"), "the columns `choice` and `choice` differ");
+    let windows = table_of("seconds", "\r\n").replacen(",2\r\n", ",soon\r\n", 1);
+    refused(&mut place, "windows.csv", windows, "line 2: ");
+    let statuses =
+        plain.lines().enumerate().map(|(k, line)| format!("{line},{}\n", ["ACTIVE", "Rejected"][usize::from(k < 10)]));
+    place.write(
+        "statuses.csv",
+        &format!("worker,task,slot,question,item,choice,seconds,Assignment Status\n{}", statuses.collect::<String>()),
+    );
+    let found = place.value(
+        r#"let a = people::answers(people::load("task"), "statuses.csv", #{ salt: "s" });
+        [a.raw.judgements, a.cautions.some(|said| said.contains("of the status \"active\" ("))]"#,
+    );
+    assert_eq!(found.summary(), "[84, true]");
     // Answers that are no words of one are not taken for none.
     let with = |json: &str| format!("[{}]", json.replace("VIVA", &viva(&rows[0])));
     for (name, json, wanted) in [

@@ -183,6 +183,11 @@ fn parts_of_a_folder_are_numbered_alike() -> Outcome {
         "digits/train/0/a.png",
         "digits/train/1/a.png",
         "digits/train/2/a.png",
+        "seg_train/sea/a.png",
+        "seg_train/sky/a.png",
+        "seg_test/sky/b.png",
+        "empty/train/sea/a.png",
+        "empty/test/sea/b.png",
         "digits/test/1/b.png",
         "other/train/sea/a.png",
         "other/test/cat/b.png",
@@ -194,20 +199,24 @@ fn parts_of_a_folder_are_numbered_alike() -> Outcome {
         image(root, file, 100 + i as u8)?;
     }
     std::fs::create_dir_all(root.join("pets/test/cow"))?;
+    std::fs::create_dir_all(root.join("empty/train/reef"))?;
     truths_in(
         root,
         r#"
         let test = data::load("pets", #{ split: "test" });
         let val = data::load("pets/val");
         let digits = data::load("digits/test");
+        let told = |path| `${examine(model::from(|x| tensor::zeros([x.shape[0], 3])), data::load(path), #{ space: space::noise(), search: search::sweep(), levels: [0] }).cautions}`;
         #{
             train: data::load("pets", #{ split: "train" }).numbered == "in alphabetical order",
             missing: test.labels.values() == [0, 2] && test.classes == ["cat", "cow", "dog"],
-            said: test.numbered == "in alphabetical order of the folders of train, of which 1 are not here",
-            more: val.labels.values() == [3, 0, 2] && val.classes == ["cat", "cow", "dog", "ape"] && val.numbered.contains("1 behind them"),
+            said: test.numbered == "in alphabetical order of the folders of train, without images of 1",
+            more: val.labels.values() == [3, 0, 2] && val.classes == ["cat", "cow", "dog", "ape"] && val.numbered.contains("which lacks 1"),
             digits: digits.classes.len() == 3 && digits.labels.values() == [1] && digits.numbered.contains("by their names of the folders of train"),
             of_its_own: data::load("pets/test", #{ classes: ["dog", "cat"] }).labels.values() == [1, 0],
-            strange: data::load("other/test").numbered == "in alphabetical order",
+            words: data::load("seg_test").labels.values() == [1],
+            strange: data::load("other/test").numbered == "in alphabetical order" && told.call("other/test").contains("none of its folders is called as one of train"),
+            unknown: told.call("empty/test").contains("1 folders of train beside it are empty"),
         }"#,
     );
     Ok(())

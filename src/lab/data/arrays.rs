@@ -114,7 +114,13 @@ impl Array {
         self.bytes
     }
 
-    pub(super) fn integers(&self) -> Option<Vec<i64>> {
+    /// One class number per image, where it holds these.
+    pub(super) fn class_numbers(&self) -> Option<Vec<i64>> {
+        let one_each = self.shape.first() == Some(&self.shape.iter().product());
+        self.integers().filter(|_| one_each)
+    }
+
+    fn integers(&self) -> Option<Vec<i64>> {
         let unused = 64 - 8 * self.kind.num_bytes().filter(|n| (1..=8).contains(n))? as u32;
         match self.kind.type_char() {
             // The shift there and back carries the sign along.

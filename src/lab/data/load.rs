@@ -171,8 +171,8 @@ fn of_other_programs(path: &Path) -> Option<Error> {
             "numpy.savez(\"x.npz\", images=f[\"x\"][:], labels=f[\"y\"][:]), where f = h5py.File(..) holds what list(f) says",
         ),
         b"PK\x03\x04" => (
-            "a ZIP archive: tensors of PyTorch, or a packed folder",
-            "of tensors: numpy.savez(\"x.npz\", images=images.numpy(), labels=labels.numpy()); of a folder: unpack it",
+            "a ZIP archive, as files of PyTorch and packed folders are",
+            "of tensors numpy.savez(\"x.npz\", images=images.numpy(), labels=labels.numpy()); a folder is to be unpacked, and an archive of NumPy's called .npz",
         ),
         _ => return None,
     };

@@ -91,6 +91,7 @@ pub(super) fn read(cx: &Cx, path: &Path, named: &ColumnNames, split: Option<&str
         let Chosen { images, labels, part } = choose(path, archive.names(), named, split)?;
         let own = part.is_none() && labels == "labels";
         let beside = if part.is_some() { labels_beside(archive.names(), &labels) } else { vec![] };
+        let own_labels = labels.clone();
         let mut array = |name: &str| {
             let stored = archive.read_parted(&format!("{name}.npy"), arrays::header_of)?;
             Array::read(path, name, stored, &budget)
@@ -105,11 +106,18 @@ pub(super) fn read(cx: &Cx, path: &Path, named: &ColumnNames, split: Option<&str
         raw.classes = Some(about.classes.clone()).filter(|classes| !classes.is_empty());
         if !beside.is_empty() {
             let mut all = raw.labels.clone();
+            let mut about = about;
             for name in beside {
                 let stored = archive.read_parted(&format!("{name}.npy"), arrays::header_of)?;
-                all.extend(Array::read(path, &name, stored, &budget)?.integers().unwrap_or_default());
+                match Array::read(path, &name, stored, &budget)?.class_numbers() {
+                    Some(labels) => all.extend(labels),
+                    None => about.noticed.push(format!(
+                        "`{name}` holds no class numbers, so that classes are those that occur in `{own_labels}`"
+                    )),
+                }
             }
-            raw.classes = Some(numbered_classes(&all)?);
+            raw.classes = Some(numbered_classes(&all).map_err(|e| e.at(path))?);
+            return Ok(ReadArchive { raw, part, about });
         }
         Ok(ReadArchive { raw, part, about })
     })
@@ -123,12 +131,14 @@ fn about(path: &Path, stored: (Vec<u8>, Vec<u8>), budget: &Budget) -> Option<Abo
 
 /// The labels of other parts, in which classes may occur that this one has no image of.
 fn labels_beside(entries: &[String], labels: &str) -> Vec<String> {
-    let is_of_a_part = |name: &&str| match labels.ends_with("_labels") {
-        true => name.ends_with("_labels"),
-        false => name.starts_with("y_"),
+    let names = || entries.iter().filter_map(|name| name.strip_suffix(".npy"));
+    // Other arrays may be called so as well, but have no images of that name.
+    let images = |name: &str| match labels.ends_with("_labels") {
+        true => name.strip_suffix("_labels").map(|part| format!("{part}_images")),
+        false => name.strip_prefix("y_").map(|part| format!("x_{part}")),
     };
-    let names = entries.iter().filter_map(|name| name.strip_suffix(".npy"));
-    names.filter(is_of_a_part).filter(|name| *name != labels).map(String::from).collect()
+    let has_images = |name: &&str| images(name).is_some_and(|images| names().any(|other| other == images));
+    names().filter(has_images).filter(|name| *name != labels).map(String::from).collect()
 }
 
 /// The names of two arrays, and of the part of a data set that they are.

@@ -70,12 +70,10 @@ impl Numbered {
             return self;
         }
         let as_learned = match (missing, new.len()) {
-            (0, new) => format!("{how} of the folders of {beside}, and {new} behind them that are not there"),
-            (missing, 0) => format!("{how} of the folders of {beside}, of which {missing} are not here"),
+            (0, new) => format!("{how} of the folders of {beside}, which lacks {new}"),
+            (missing, 0) => format!("{how} of the folders of {beside}, without images of {missing}"),
             (missing, new) => {
-                format!(
-                    "{how} of the folders of {beside}, of which {missing} are not here, and {new} behind them that are not there"
-                )
+                format!("{how} of the folders of {beside}, which lacks {new}, without images of {missing}")
             }
         };
         if how == BY_NAME {

@@ -28,6 +28,7 @@ pub struct Sheet<'a> {
     path: &'a Path,
     budget: &'a Budget<'a>,
     pub head: Vec<String>,
+    text: &'a [u8],
     reader: Reader<&'a [u8]>,
 }
 
@@ -59,7 +60,7 @@ impl<'a> Sheet<'a> {
             ));
         }
         budget.items::<String>(4 * head.len(), "its first line").map_err(|e| e.at(path))?;
-        Ok(Self { path, budget, head, reader })
+        Ok(Self { path, budget, head, text, reader })
     }
 
     /// The first column with one of these names, in any case.
@@ -77,9 +78,20 @@ impl<'a> Sheet<'a> {
         }
     }
 
+    /// All columns with one of these names, in any case.
+    pub fn all_of(&self, wanted: &[&str]) -> Vec<usize> {
+        let is_wanted = |name: &str| wanted.iter().any(|wanted| name.eq_ignore_ascii_case(wanted));
+        (0..self.head.len()).filter(|&place| is_wanted(&self.head[place])).collect()
+    }
+
     /// Each row with the line it begins in; stops when the user asks for it.
     pub fn rows(mut self) -> impl Iterator<Item = Result<(u64, StringRecord)>> + 'a {
-        let path = self.path;
+        let (path, text) = (self.path, self.text);
+        // The reader stands between the two letters that end a line in files of Windows.
+        let line = move |at: &csv::Position| {
+            let ends = text.iter().skip(at.byte() as usize).take_while(|byte| b"\r\n".contains(byte));
+            at.line() + ends.filter(|byte| **byte == b'\n').count() as u64
+        };
         let mut row = StringRecord::new();
         std::iter::from_fn(move || {
             if let Err(stopped) = self.budget.step() {
@@ -87,17 +99,25 @@ impl<'a> Sheet<'a> {
             }
             match self.reader.read_record(&mut row) {
                 Ok(false) => None,
-                Ok(true) => Some(Ok((row.position().map_or(0, csv::Position::line), row.clone()))),
-                Err(error) => Some(Err(unfit(path, &error))),
+                Ok(true) => Some(Ok((row.position().map_or(0, line), row.clone()))),
+                Err(error) => Some(Err(match error.kind() {
+                    csv::ErrorKind::UnequalLengths { pos: Some(at), expected_len, len } => {
+                        Error::file(path, format!("line {}: {len} fields, {expected_len} in the first line", line(at)))
+                            .hint(COMMAS)
+                    }
+                    _ => unfit(path, &error),
+                })),
             }
         })
     }
 }
 
 fn unfit(path: &Path, error: &csv::Error) -> Error {
-    Error::file(path, error.to_string())
-        .hint("the file must be UTF-8 text with commas, as many in every line as in the first, which names the columns")
+    Error::file(path, error.to_string()).hint(COMMAS)
 }
+
+const COMMAS: &str =
+    "the file must be UTF-8 text with commas, as many in every line as in the first, which names the columns";
 
 /// The most fields between two ends of lines; those in quotes count too.
 fn widest(text: &[u8]) -> Option<usize> {

@@ -146,6 +146,13 @@ pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usiz
             column.push(value);
         }
     }
+    let right: Vec<[f64; 2]> = (0..grid * grid)
+        .filter(|&place| wrong[2][place] < boundary)
+        .map(|place| [share(place / grid), share(place % grid)])
+        .collect();
+    if let Some(caution) = between_questions(cx, &answers, &right)? {
+        cautions.add(caution);
+    }
     Ok(Boundary {
         factors: factors.map(String::from),
         units: places.map(|place| transcript.unit_of(place)),
@@ -164,6 +171,55 @@ pub fn boundary(cx: &Cx, transcript: &Transcript, factors: [&str; 2], grid: usiz
             format!("boundary {factors:?} {grid} {boundary:?}").as_bytes(),
         ]),
     })
+}
+
+/// What is to be said of places that are told to be right and lie far from every question: the classifier takes them to be as what is near, which
+/// nothing shows of objects that never failed.
+fn between_questions(cx: &Cx, answers: &[LabelledPoints], right: &[[f64; 2]]) -> Result<Option<String>> {
+    /// A part of the plane that is worth a word wherever it is.
+    const LARGE: f64 = 0.05;
+    /// Of more the mean is hardly another one.
+    const OBJECTS: usize = 30;
+    if right.is_empty() {
+        return Ok(None);
+    }
+    let mut empty = vec![];
+    for own in answers.iter().take(OBJECTS) {
+        cx.check()?;
+        let nearest = |place: &[f64; 2]| {
+            let points = own.points.chunks_exact(own.width);
+            let squares = points.map(|point| (point[0] - place[0]).powi(2) + (point[1] - place[1]).powi(2));
+            squares.fold(f64::INFINITY, f64::min)
+        };
+        let emptiest = right.iter().map(|place| (place, nearest(place))).max_by(|a, b| a.1.total_cmp(&b.1));
+        empty.extend(emptiest.map(|(center, square)| circle_in_plane(center, square)));
+    }
+    let empty = empty.iter().sum::<f64>() / empty.len() as f64;
+    let never = answers.iter().filter(|own| !own.yes.contains(&true)).count();
+    let whose = match (never, answers.len()) {
+        (0, _) if empty < LARGE => return Ok(None),
+        (0, _) => String::new(),
+        (_, 1) => "no answer was wrong, so that how sharp lines are does not show; ".into(),
+        (never, all) => format!(
+            "no answer about {never} of {all} objects was wrong, so that how sharp their lines are does not show; "
+        ),
+    };
+    let each = if answers.len() == 1 { "" } else { " about one object (on average)" };
+    Ok(Some(format!(
+        "{whose}where the model is told to be right a round part as large as {}% of the plane, or more of another shape, lies between the questions{each}: \
+         what fails there is not seen",
+        significant(100.0 * empty, 2).trim_end_matches(".0")
+    )))
+}
+
+/// The share of a plane from 0 to 1 that lies within a circle, by places of a grid.
+fn circle_in_plane(center: &[f64; 2], square_of_radius: f64) -> f64 {
+    const SIDE: usize = 60;
+    let inside = (0..SIDE * SIDE).filter(|cell| {
+        let at = [cell / SIDE, cell % SIDE].map(|k| (k as f64 + 0.5) / SIDE as f64);
+        (at[0] - center[0]).powi(2) + (at[1] - center[1]).powi(2) < square_of_radius
+    });
+    inside.count() as f64 / (SIDE * SIDE) as f64
 }
 
 /// Questions of which the classifier that learned from them tells the other side.

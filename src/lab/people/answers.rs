@@ -64,6 +64,26 @@ pub fn hashed(worker: &str, salt: &str) -> String {
     format!("w-{}", &Digest::of_parts(&[salt.as_bytes(), worker.as_bytes()]).hex()[..12])
 }
 
+/// What is to be said of workers who are left out for one wrong answer to a question whose answer is known: careful ones err as well.
+fn fell_by_one_slip(workers: &[WorkerConduct]) -> Option<String> {
+    /// How often a careful worker is right.
+    const CAREFUL: f64 = 0.95;
+    let fell = |worker: &&WorkerConduct| {
+        let [right, of] = worker.conduct.gold;
+        worker.verdict.fallen == ["gold"] && right + 1 == of
+    };
+    let asked: Vec<usize> = workers.iter().filter(fell).map(|worker| worker.conduct.gold[1]).collect();
+    let most = *asked.iter().max()?;
+    Some(format!(
+        "{} of {} workers are left out for one wrong answer of {most} or fewer that are known: of those who are right in {:.0}% of such questions {:.0}% \
+         would be, and of known answers that are wrong more",
+        asked.len(),
+        workers.len(),
+        100.0 * CAREFUL,
+        100.0 * (1.0 - CAREFUL.powi(most as i32)),
+    ))
+}
+
 impl TaskAnswers {
     /// `whole`: of answers in this one's place, questions that are missing were left unanswered.
     pub fn new(task: Rc<PeopleTask>, files: &[ReadAnswers]) -> Result<Self> {
@@ -160,6 +180,16 @@ impl TaskAnswers {
                  another word to tell whether they looked",
                 workers.len(),
                 task.text.rules.straight
+            ));
+        }
+        if let Some(caution) = fell_by_one_slip(&workers) {
+            cautions.add(caution);
+        }
+        let alike = workers.iter().filter(|worker| worker.counts() && worker.verdict.alike_of_two).count();
+        if alike > 0 {
+            cautions.add(format!(
+                "{alike} of {} workers dissent from others alike, and count: of two answers those who are as strict give the same, as those who copy do",
+                workers.len()
             ));
         }
         let mut found = Self { task, raw, judgements, workers, repeated, undone, cautions };

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::kind::{ACCEPTED_SEED, REFUSED_SEED};
 use super::{PeopleTask, QuestionKind};
 use crate::core::files::broken_line;
-use crate::core::{Budget, Cautions, Cx, Digest, Error, Result, strict_json};
+use crate::core::{Budget, Cautions, Cx, Digest, Error, Result, cut, strict_json};
 use crate::data::sheet::{self, Sheet};
 
 /// One answer as a file has it.
@@ -60,10 +60,13 @@ const WORKERS: [&str; 7] =
 const BATCHES: [&str; 3] = ["Answer.viva", "viva", "Answer.taskAnswers"];
 
 /// What MTurk calls a submission, and Prolific.
-const STATUSES: [&str; 2] = ["AssignmentStatus", "Status"];
+const STATUSES: [&str; 4] = ["AssignmentStatus", "Assignment Status", "assignment_status", "Status"];
 
 /// Submissions that do not count, in small letters with a dash for a blank.
 pub(super) const NOT_COUNTED: [&str; 4] = ["rejected", "returned", "timed-out", "screened-out"];
+
+/// Those that are known to count.
+const COUNTED: [&str; 5] = ["", "submitted", "approved", "partially-approved", "awaiting-review"];
 
 /// Bytes of a worker's name, at most.
 const LONGEST_NAME: usize = 200;
@@ -271,12 +274,24 @@ impl Reader<'_> {
     /// submissions, without any.
     fn table(&self, bytes: &[u8], budget: &Budget) -> Result<ReadAnswers> {
         let sheet = Sheet::new(self.path, bytes, budget)?;
-        let Some(worker) = sheet.column(&WORKERS) else {
+        let (workers, batches, statuses) = (sheet.all_of(&WORKERS), sheet.all_of(&BATCHES), sheet.all_of(&STATUSES));
+        let Some(worker) = workers.first().copied() else {
             return Err(self
                 .refused(format!("no column says who answered: {}", sheet.head.join(", ")))
                 .hint(format!("wanted is one of {}", WORKERS.join(", "))));
         };
-        let (batch, status) = (sheet.column(&BATCHES), sheet.column(&STATUSES));
+        let (batch, status) = (batches.first().copied(), statuses.first().copied());
+        let columns = sheet.head.clone();
+        // Of two columns that say otherwise nothing tells which counts.
+        let agree = |at: &str, places: &[usize], row: &csv::StringRecord| {
+            let cell = |place: usize| row.get(place).unwrap_or("");
+            match places.iter().find(|place| cell(**place) != cell(places[0])) {
+                None => Ok(()),
+                Some(other) => Err(self
+                    .refused(format!("{at}: the columns `{}` and `{}` differ", columns[places[0]], columns[*other]))
+                    .hint("remove all but the one that counts")),
+            }
+        };
         let each = ["task", "slot", "question", "item", "choice"].map(|name| sheet.column(&[name]));
         let seconds = sheet.column(&["seconds"]);
         let label_studio = ["annotation_id", "lead_time", "viva"].map(|name| sheet.column(&[name]));
@@ -302,15 +317,26 @@ impl Reader<'_> {
             }
             return Ok(found);
         }
+        let given = ["task", "slot", "question", "item", "choice", "seconds"].map(|name| sheet.all_of(&[name]));
+        let mut unknown = BTreeMap::new();
         for row in sheet.rows() {
             let (line, row) = row?;
             let at = format!("line {line}");
             let cell = |column: usize| row.get(column).unwrap_or("");
+            for places in [&workers, &batches, &statuses] {
+                agree(&at, places, &row)?;
+            }
+            if batch.is_none() && !submissions {
+                given.iter().try_for_each(|places| agree(&at, places, &row))?;
+            }
             let who = cell(worker);
             if who.is_empty() {
                 return Err(self.refused(format!("{at}: nobody answered")));
             }
             let status = status.map_or("", cell).to_lowercase().replace([' ', '_'], "-");
+            if !COUNTED.contains(&status.as_str()) && !NOT_COUNTED.contains(&status.as_str()) {
+                *unknown.entry(status.clone()).or_insert(0) += 1;
+            }
             if submissions {
                 found.submissions.insert(who.into(), status);
                 continue;
@@ -352,6 +378,12 @@ impl Reader<'_> {
             };
             let seconds = self.number(&at, seconds.map_or("", cell))?;
             found.answers.push(ReadAnswer { worker: who.into(), slot, question, choice, seconds, undo: false });
+        }
+        if !unknown.is_empty() {
+            let all: Vec<String> = unknown.iter().map(|(status, n)| format!("{status:?} ({n})")).collect();
+            found
+                .cautions
+                .add(format!("rows of the status {} count: nothing is known of it", cut(&all.join(", "), 120)));
         }
         Ok(found)
     }

@@ -95,6 +95,7 @@ impl Judgements {
         if given.is_empty() {
             return Err(Error::data("there are no judgements"));
         }
+        let named = words.is_some();
         let words = match words {
             Some(words) => words,
             None => {
@@ -139,6 +140,29 @@ impl Judgements {
         }
         if let Some(caution) = too_much_alike(&rows, &workers.names) {
             cautions.add(caution);
+        }
+        let counts = |of: &dyn Fn(&Judgement) -> Option<u32>, n: usize| {
+            let mut counts = vec![0; n];
+            rows.iter().filter_map(of).for_each(|k| counts[k as usize] += 1);
+            counts
+        };
+        let answers = counts(&|row| row.answer, words.len());
+        for (what, names, counts) in [
+            ("answers", &words, &answers),
+            ("workers", &workers.names, &counts(&|row| Some(row.worker), workers.names.len())),
+        ] {
+            if let Some(pairs) = spelt_alike(names, counts) {
+                cautions.add(format!("{what} differ by case or blanks alone, and each counts by itself: {pairs}"));
+            }
+        }
+        let none: Vec<String> = words
+            .iter()
+            .zip(&answers)
+            .filter(|(word, n)| !named && is_none(word) && **n > 0)
+            .map(|(word, _)| format!("{word:?}"))
+            .collect();
+        if !none.is_empty() {
+            cautions.add(format!("{} count as answers: what says that there is none is to be ()", none.join(", ")));
         }
         Ok(Self { workers: workers.names, items: items.names, words, rows, facts, columns, repeated, cautions })
     }
@@ -273,6 +297,31 @@ impl GroupKey {
     }
 }
 
+/// Names that differ by case or blanks alone, the first few, with how often each occurs.
+fn spelt_alike(names: &[String], counts: &[usize]) -> Option<String> {
+    const SHOWN: usize = 3;
+    let mut plain: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (k, name) in names.iter().enumerate().filter(|(k, _)| counts[*k] > 0) {
+        let letters = name.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase);
+        plain.entry(letters.collect()).or_default().push(k);
+    }
+    let told: Vec<String> = plain
+        .values()
+        .filter(|alike| alike.len() > 1)
+        .take(SHOWN)
+        .map(|alike| {
+            let each = alike.iter().map(|&k| format!("{:?} ({} times)", names[k], counts[k]));
+            each.collect::<Vec<_>>().join(" and ")
+        })
+        .collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
+/// What programs write where there is no answer.
+fn is_none(word: &str) -> bool {
+    ["na", "n/a", "nan", "null"].contains(&word.trim().to_lowercase().as_str())
+}
+
 /// Workers of whom two gave one answer to all that they both judged, which others who judged the same items hardly ever do: one person under
 /// several names, or answers that were copied, count as several.
 fn too_much_alike(rows: &[Judgement], names: &[String]) -> Option<String> {
@@ -280,6 +329,7 @@ fn too_much_alike(rows: &[Judgement], names: &[String]) -> Option<String> {
     const RARE: f64 = 0.01;
     /// A second or two.
     const MOST_LOOKS: usize = 20_000_000;
+    const MOST_PAIRS: usize = 2000;
     let mut by_item: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
     let answered = rows.iter().filter_map(|row| Some((row, row.answer?)));
     answered.for_each(|(row, answer)| by_item.entry(row.item).or_default().push((row.worker, answer)));
@@ -298,19 +348,73 @@ fn too_much_alike(rows: &[Judgement], names: &[String]) -> Option<String> {
         }
     }
     let (same, apart): (Vec<_>, Vec<_>) = pairs.iter().partition(|(_, [common, alike])| common == alike);
-    let sum = |which: usize| apart.iter().map(|(_, counts)| f64::from(counts[which])).sum::<f64>();
-    let agreement = sum(1) / sum(0);
-    let rare = |common: u32| agreement.powf(f64::from(common)) * (pairs.len() as f64) < RARE;
-    let told: Vec<_> = same.into_iter().filter(|(_, [common, _])| !apart.is_empty() && rare(*common)).collect();
-    let &(&(a, b), &[common, _]) = told.first()?;
+    if apart.is_empty() {
+        return None;
+    }
+    let words = rows.iter().filter_map(|row| row.answer).collect::<std::collections::BTreeSet<_>>().len();
+    let independent = IndependentAgreement::of(&pairs, names.len(), words);
+    let rare = |expected: f64, common: u32| expected.powf(f64::from(common)) * (pairs.len() as f64) < RARE;
+    let enough = same.into_iter().filter(|(_, [common, _])| rare(independent.chance, *common)).take(MOST_PAIRS);
+    let told: Vec<_> = enough
+        .map(|(&(a, b), &[common, _])| (a, b, common, independent.of_pair(a, b)))
+        .filter(|&(.., common, expected)| rare(expected, common))
+        .collect();
+    let &(a, b, common, expected) = told.first()?;
     let (a, b) = (&names[a as usize], &names[b as usize]);
     Some(format!(
-        "{} of workers answered all alike that they both judged, {}{a} and {b} on {common} items, where others agree on {:.0}%: \
-         they count as independent of each other",
+        "{} of workers answered all alike that they both judged, {}{a} and {b} on {common} items, where {:.0}% are what two would that \
+         agree with others as they do: if they copied, or are one person, they count as independent of each other all the same",
         if told.len() == 1 { "a pair".into() } else { format!("{} pairs", told.len()) },
         if told.len() == 1 { "" } else { "the first of them " },
-        100.0 * agreement
+        100.0 * expected
     ))
+}
+
+/// How often two workers agree who answer independently, by how often each agrees with others: beyond chance, agreement is the product of two
+/// workers' skills (Dalvi, Dasgupta, Kumar and Rastogi 2013).
+struct IndependentAgreement<'a> {
+    pairs: &'a BTreeMap<(u32, u32), [u32; 2]>,
+    workers: u32,
+    chance: f64,
+}
+
+impl<'a> IndependentAgreement<'a> {
+    fn of(pairs: &'a BTreeMap<(u32, u32), [u32; 2]>, workers: usize, words: usize) -> Self {
+        Self { pairs, workers: workers as u32, chance: 1.0 / words.max(2) as f64 }
+    }
+
+    /// Answers in common, and how many were alike.
+    fn counts(&self, a: u32, b: u32) -> [f64; 2] {
+        self.pairs.get(&(a.min(b), a.max(b))).map_or([0.0; 2], |counts| counts.map(f64::from))
+    }
+
+    fn of_pair(&self, a: u32, b: u32) -> f64 {
+        /// So many tell enough.
+        const OTHERS: usize = 40;
+        let differs = |[common, alike]: [f64; 2]| common > alike;
+        // Whoever answers all as one of them does may be one with them.
+        let others: Vec<u32> = (0..self.workers)
+            .filter(|&c| c != a && c != b && differs(self.counts(a, c)) && differs(self.counts(b, c)))
+            .take(OTHERS)
+            .collect();
+        let skill = |counts: &mut dyn Iterator<Item = [f64; 2]>| {
+            let [common, alike] = counts.fold([0.0; 2], |sums, own| [sums[0] + own[0], sums[1] + own[1]]);
+            (alike / common - self.chance) / (1.0 - self.chance)
+        };
+        let of_a = skill(&mut others.iter().map(|&c| self.counts(a, c)));
+        let of_b = skill(&mut others.iter().map(|&c| self.counts(b, c)));
+        let among = others.iter().enumerate().flat_map(|(k, &c)| others[..k].iter().map(move |&d| (c, d)));
+        let of_others = skill(&mut among.map(|(c, d)| self.counts(c, d)));
+        let product = of_a * of_b / of_others;
+        // Of others who agree by chance alone, or are none, nothing follows.
+        if product.is_finite() && of_others > 0.0 {
+            return self.chance + (1.0 - self.chance) * product.clamp(0.0, 1.0);
+        }
+        let apart = self.pairs.values().filter(|[common, alike]| common > alike);
+        let [common, alike] =
+            apart.fold([0.0; 2], |sums, own| [sums[0] + f64::from(own[0]), sums[1] + f64::from(own[1])]);
+        alike / common
+    }
 }
 
 /// What all rows of an item say alike; a column in which they differ is of judgements, and no item is grouped by it.

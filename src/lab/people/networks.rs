@@ -165,10 +165,22 @@ pub fn beside(images: &JudgedImages, networks: Vec<bool>, mut cautions: Cautions
             "{all} test keeps its label in people's eyes: nothing is known of how networks judge the others"
         ));
     }
+    let agreement = CountedShare::new(both + neither, n);
+    let share = |count: usize| count as f64 / n as f64;
+    let (people, own) = (share(kept), share(networks.iter().filter(|kept| **kept).count()));
+    let chance = people * own + (1.0 - people) * (1.0 - own);
+    if agreement.lo <= chance {
+        cautions.add(format!(
+            "people and networks agree about {:.0}% of the tests, and about {:.0}% if networks said the same of as many at random: that they see \
+             what people see does not show",
+            100.0 * agreement.value,
+            100.0 * chance
+        ));
+    }
     NetworksBesidePeople {
         sensitivity: CountedShare::new(both, kept),
         specificity: CountedShare::new(neither, n - kept),
-        agreement: CountedShare::new(both + neither, n),
+        agreement,
         people: images.kept.clone(),
         networks,
         cautions,

@@ -1,6 +1,6 @@
 //! Which workers' answers do not count, as data that a task declares before anybody answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -123,6 +123,17 @@ pub struct Verdict {
     pub fallen: Vec<&'static str>,
     /// Whether one button was pressed more often than the rule allows, with too little to tell whether it should not have been.
     pub one_button: bool,
+    /// Whether another dissented alike where there are but two answers, of which all who dissent give the same.
+    pub alike_of_two: bool,
+}
+
+/// Workers who dissent from others and have another who does so in the same words.
+#[derive(Default)]
+struct DissentAlike {
+    /// Where they could have dissented from each other as well.
+    told_apart: BTreeSet<usize>,
+    /// Where all that was said were two words.
+    of_two: BTreeSet<usize>,
 }
 
 impl Rules {
@@ -139,7 +150,7 @@ impl Rules {
                 (conduct.forbidden[1] > 0 && share(conduct.forbidden) > self.forbidden, "forbidden"),
             ];
             let fallen = each.into_iter().filter(|(fell, _)| *fell).map(|(_, rule)| rule).collect();
-            verdicts.push(Verdict { fallen, one_button: false });
+            verdicts.push(Verdict { fallen, ..Verdict::default() });
         }
         // Whoever is careless says nothing against others.
         let careful = conducts.iter().zip(&verdicts).filter(|(_, verdict)| verdict.fallen.is_empty());
@@ -152,9 +163,10 @@ impl Rules {
             verdict.one_button = one_button;
         }
         if self.alike < 1.0 {
-            for worker in self.alike(conducts, &votes_of(conducts.iter())) {
-                verdicts[worker].fallen.push("alike");
-            }
+            let votes = votes_of(conducts.iter());
+            let found = self.alike(conducts, &votes);
+            found.told_apart.iter().for_each(|worker| verdicts[*worker].fallen.push("alike"));
+            found.of_two.iter().for_each(|worker| verdicts[*worker].alike_of_two = true);
         }
         verdicts
     }
@@ -176,8 +188,8 @@ impl Rules {
     }
 
     /// Workers who dissent from all others again and again, and in the same words as another does: they copied, or are one.
-    fn alike(&self, conducts: &[Conduct], votes: &Votes) -> Vec<usize> {
-        let mut found = std::collections::BTreeSet::new();
+    fn alike(&self, conducts: &[Conduct], votes: &Votes) -> DissentAlike {
+        let mut found = DissentAlike::default();
         for (a, first) in conducts.iter().enumerate() {
             for (b, second) in conducts.iter().enumerate().skip(a + 1) {
                 let both =
@@ -185,18 +197,21 @@ impl Rules {
                 if both().count() < ENOUGH {
                     continue;
                 }
-                let (mut dissents, mut same) = (0, 0);
+                let (mut dissents, mut same, mut words) = (0, 0, BTreeSet::new());
                 for (item, own) in both() {
-                    if others_say(votes, item, &own, OTHERS).is_some_and(|most| own[0] != most || own[1] != most) {
+                    let others = others_say(votes, item, &own, OTHERS);
+                    if let Some(most) = others.filter(|most| own[0] != *most || own[1] != *most) {
                         dissents += 1;
                         same += usize::from(own[0] == own[1]);
+                        words.extend([own[0], own[1], most]);
                     }
                 }
                 if dissents >= DISSENTS && same as f64 > self.alike * dissents as f64 {
-                    found.extend([a, b]);
+                    // Of two words all who dissent say the same one.
+                    if words.len() > 2 { &mut found.told_apart } else { &mut found.of_two }.extend([a, b]);
                 }
             }
         }
-        found.into_iter().collect()
+        found
     }
 }

@@ -24,6 +24,8 @@ pub struct GroupShare {
     pub share: Bounded,
     /// Answered judgements.
     pub judgements: usize,
+    /// What the share is one of: judgements, or items.
+    counted: usize,
     pub workers: usize,
     pub items: usize,
     /// Items of which exactly half said so; of shares by majority, which counts them as not.
@@ -37,7 +39,7 @@ pub struct GroupShare {
 impl GroupShare {
     /// The share with an interval at another level.
     pub(super) fn at(&self, delta: f64) -> Bounded {
-        self.spread.share(self.share.value, self.judgements, delta)
+        self.spread.share(self.share.value, self.counted, delta)
     }
 
     /// Whether anything is known of other workers and other items.
@@ -68,12 +70,12 @@ impl Judgements {
 
     /// The share of judgements, of each group.
     pub fn shares(&self, cx: &Cx, wanted: &Wanted, by: &[String], how: &Resampling) -> Result<Vec<GroupShare>> {
-        self.by_group(cx, wanted, by, how, of_judgements)
+        self.by_group(cx, wanted, by, how, |part: &Part| part.rows.len(), of_judgements)
     }
 
     /// The share of items of which more than half of the judgements say so, of each group. Exactly half is not enough.
     pub fn majority(&self, cx: &Cx, wanted: &Wanted, by: &[String], how: &Resampling) -> Result<Vec<GroupShare>> {
-        self.by_group(cx, wanted, by, how, of_items)
+        self.by_group(cx, wanted, by, how, |part: &Part| part.items, of_items)
     }
 
     fn by_group(
@@ -82,6 +84,7 @@ impl Judgements {
         wanted: &Wanted,
         by: &[String],
         how: &Resampling,
+        counted: impl Fn(&Part) -> usize,
         statistic: impl Fn(&Said, &[f64], &[f64]) -> Option<(f64, usize)> + Sync,
     ) -> Result<Vec<GroupShare>> {
         let counts = self.counting(wanted)?;
@@ -102,16 +105,18 @@ impl Judgements {
             let (workers, items) = (said.part.workers, said.part.items);
             let (value, ties) = statistic(&said, &vec![1.0; workers], &vec![1.0; items]).unwrap_or((f64::NAN, 0));
             let spread = two_way(cx, (workers, items), how, |w, v| statistic(&said, w, v).map(|found| found.0))?;
-            let share = spread.share(value, said.part.rows.len(), how.delta);
+            let counted = counted(&said.part);
+            let share = spread.share(value, counted, how.delta);
             found.push(GroupShare {
                 group: key.iter().map(GroupKey::text).collect(),
                 share,
                 judgements: said.part.rows.len(),
+                counted,
                 workers,
                 items,
                 ties,
                 left_out,
-                cautions: self.cautions_of(&said.part, value),
+                cautions: self.cautions_of(&said.part, value, spread.varies()),
                 spread,
             });
             task.advance(1);
@@ -119,7 +124,7 @@ impl Judgements {
         Ok(found)
     }
 
-    fn cautions_of(&self, part: &Part, value: f64) -> Cautions {
+    fn cautions_of(&self, part: &Part, value: f64, varies: bool) -> Cautions {
         let mut cautions = self.cautions.clone();
         if part.rows.is_empty() {
             cautions.add("nobody answered: nothing is known");
@@ -127,9 +132,12 @@ impl Judgements {
             let (one, of) = if part.workers < 2 { ("worker", "workers") } else { ("item", "items") };
             cautions.add(format!("one {one} says nothing of other {of}: the interval is everything"));
         } else if value == 0.0 || value == 1.0 {
-            cautions.add(
-                "it is the same for every item and worker: how much others would differ is not known, and each item or worker counts as one",
-            );
+            cautions.add(match varies {
+                true => "it is the same for every item: how much others would differ is known by how few votes decided these alone",
+                false => {
+                    "it is the same for every item and worker: how much others would differ is not known, and each item or worker counts as one"
+                }
+            });
         }
         few_groups(part.workers, "workers").into_iter().for_each(|caution| cautions.add(caution));
         cautions

@@ -24,6 +24,8 @@ pub struct Bounded {
 pub(super) struct TwoWaySpread {
     /// Not a number where no sample had a value.
     variance: f64,
+    /// The mean over samples, which majorities that workers decide by few votes have further from all or none than what was seen.
+    center: f64,
     workers: usize,
     items: usize,
 }
@@ -61,12 +63,17 @@ pub(super) fn two_way(
     let unbiased = |variance: f64, n: usize| variance * n as f64 / (n as f64 - 1.0);
     let (by_worker, by_item) = (unbiased(by_worker, workers), unbiased(by_item, items));
     let variance = (by_worker + by_item - noise.max(0.0)).max(by_worker).max(by_item);
-    Ok(TwoWaySpread { variance, workers, items })
+    let center = mean(drawn.iter().filter_map(|values| values[0]));
+    Ok(TwoWaySpread { variance, center, workers, items })
+}
+
+fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    values.clone().sum::<f64>() / values.count() as f64
 }
 
 fn variance(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let mean = mean(values.clone());
     let n = values.clone().count() as f64;
-    let mean = values.clone().sum::<f64>() / n;
     values.map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0)
 }
 
@@ -77,13 +84,19 @@ impl TwoWaySpread {
         Some(StudentsT::new(0.0, 1.0, freedom as f64).ok()?.inverse_cdf(1.0 - delta / 2.0))
     }
 
-    /// The interval of a share: Wilson's, of as many independent judgements as would vary as much (Korn and Graubard 1998). Where all
-    /// said the same nothing varies, and each item or each worker, whichever are more, counts as one.
+    /// Whether samples differed.
+    pub fn varies(&self) -> bool {
+        self.variance > 0.0
+    }
+
+    /// The interval of a share: Wilson's, of as many independent judgements as would vary as much (Korn and Graubard 1998), at most `judgements`. Where
+    /// all said the same nothing varies, and each item or each worker, whichever are more, counts as one.
     pub fn share(&self, value: f64, judgements: usize, delta: f64) -> Bounded {
         let nothing = Bounded { value, lo: 0.0, hi: 1.0 };
         let Some(reach) = self.reach(delta).filter(|_| value.is_finite()) else { return nothing };
-        let effective = match self.variance > 0.0 {
-            true => (value * (1.0 - value) / self.variance).clamp(1.0, (judgements as f64).max(1.0)),
+        let effective = match self.varies() {
+            // The variance is that of samples, so what it is held against is what they varied about.
+            true => (self.center * (1.0 - self.center) / self.variance).clamp(1.0, (judgements as f64).max(1.0)),
             false => self.workers.max(self.items) as f64,
         };
         let (lo, hi) = wilson_at(value, effective, reach);

@@ -46,7 +46,7 @@ impl Search for Policy {
     fn caution(&self, factors: usize) -> Option<String> {
         if self.steps < LEARNS {
             return Some(format!(
-                "search::policy learns in thousands of questions: {} find about what random ones do, and fewer than search::bayes or evolution",
+                "search::policy learns in thousands of questions: {} find about what random ones do, which of smooth losses is less than search::bayes or evolution find",
                 self.steps
             ));
         }

@@ -71,7 +71,7 @@ pub static TASK: Primitive = Primitive {
             Kind::Map,
             "which workers do not count: the least share of `instructed` (1) and of `gold` (0.7) answered rightly, the largest share `unanswered` (0.01), the least \
              median of `seconds` (0.8), the largest share of answers on one button, `straight` (0.8; where the button's \
-             place was not drawn, of who also presses it where known answers or careful others say another, and never of \"realism\" and \"keeps_label\"), of dissent from three others or more that two have `alike` (0.9), and of places that \
+             place was not drawn, of who also presses it where known answers or careful others say another, and never of \"realism\" and \"keeps_label\"), of dissent from three others or more that two have `alike` (0.9; where but two answers are given, such workers are told of and count), and of places that \
              are never right, `forbidden` (0)",
         )
         .or(Fallback::Absent("these numbers")),

@@ -54,7 +54,8 @@ pub static PLAN: Primitive = Primitive {
             differs between 200 pilots drawn from it with replacement, above and below, whichever way it is the more (95 to 100 of 100 pilots held a skewed need, \
             the percentiles alone 76 to 87); `hi` is `()` where some of them do not show the gap at all. A pilot without a T_i above 0 is \
             refused. The interval test needs both losses, so T_i alone leave it out. Of a report on images in clusters (`Dataset.clustered`) tests see \
-            each cluster once, so that clusters are what is planned: `unit` says so, and rows have `clusters` in place of `images`.\n\n\
+            each cluster once, so that clusters are what is planned: `unit` says so, and rows have `clusters` in place of `images`; \
+            of T_i alone nothing says that they lie in clusters.\n\n\
             Assumed risks: the errors that others were moved to are as many as make R_g = R_S, all adversarial examples have the density \
             `weight`; the largest, min(1/2, error / adversarial_error), makes T vary most and so asks for most images. Samples in which more than \
             500,000 images would be drawn are not simulated: `simulated_lo` is `()` there, and a caution says so.",

@@ -118,27 +118,62 @@ impl ClassFolder {
     }
 }
 
-/// The classes of the training images beside a part of a data set, whose numbers are those that a classifier learned, and what that part is called.
-fn of_training(cx: &Cx, part: &Path) -> Result<Option<(String, Vec<String>)>> {
-    let is_called = |path: &Path, names: &[&str]| names.contains(&name_of(path).to_lowercase().as_str());
-    let part = std::path::absolute(part).unwrap_or_else(|_| part.to_path_buf());
-    let Some(parent) = part.parent().filter(|_| is_called(&part, &PARTS) && !is_called(&part, &TRAINING)) else {
-        return Ok(None);
-    };
-    let beside = std::fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path());
-    let Some(training) = beside.filter(|path| is_called(path, &TRAINING) && path.is_dir()).min() else {
-        return Ok(None);
-    };
-    if cx.check_read(&training).is_err() {
-        return Ok(None);
-    }
-    let mut names = vec![];
-    for class in sorted(&training)? {
-        if class.is_dir() && holds_pictures(cx, &class)? {
-            names.push(name_of(&class));
+/// What the training images beside a part of a data set say of how classes are numbered.
+enum Training {
+    /// There are none.
+    None,
+    /// These classes, in the folder of this name.
+    Learned(String, Vec<String>),
+    /// There are some, of which nothing can be known: why.
+    Unknown(String),
+}
+
+/// Folders that would be called as this part is if they were the training images: `train` for `test`, `seg_train` for `seg_test`.
+fn called_training(part: &Path) -> Vec<PathBuf> {
+    let name = name_of(part);
+    let lower = name.to_lowercase();
+    let is_letter = |sign: Option<char>| sign.is_some_and(char::is_alphabetic);
+    let mut found = vec![];
+    for word in PARTS.iter().filter(|word| !TRAINING.contains(word)) {
+        let stands_alone = |at: usize| {
+            !is_letter(lower[..at].chars().next_back()) && !is_letter(lower[at + word.len()..].chars().next())
+        };
+        let Some(at) = lower.find(word).filter(|at| lower.len() == name.len() && stands_alone(*at)) else { continue };
+        let own = &name[at..at + word.len()];
+        for training in TRAINING {
+            let spelt = match own.chars().filter(|letter| letter.is_uppercase()).count() {
+                0 => training.to_string(),
+                1 => training[..1].to_uppercase() + &training[1..],
+                _ => training.to_uppercase(),
+            };
+            found.push(part.with_file_name(format!("{}{spelt}{}", &name[..at], &name[at + word.len()..])));
         }
     }
-    Ok(Some((name_of(&training), names)))
+    found
+}
+
+/// The classes whose numbers are those that a classifier learned.
+fn of_training(cx: &Cx, part: &Path) -> Result<Training> {
+    let part = std::path::absolute(part).unwrap_or_else(|_| part.to_path_buf());
+    for training in called_training(&part).into_iter().filter(|path| path.is_dir()) {
+        let name = name_of(&training);
+        if cx.check_read(&training).is_err() || std::fs::read_dir(&training).is_err() {
+            return Ok(Training::Unknown(format!("{name} beside it can't be read")));
+        }
+        let (mut names, mut empty) = (vec![], 0);
+        for class in sorted(&training)?.into_iter().filter(|path| path.is_dir()) {
+            match holds_pictures(cx, &class)? {
+                true => names.push(name_of(&class)),
+                false => empty += 1,
+            }
+        }
+        match (names.is_empty(), empty) {
+            (true, _) => {}
+            (false, 0) => return Ok(Training::Learned(name, names)),
+            (false, _) => return Ok(Training::Unknown(format!("{empty} folders of {name} beside it are empty"))),
+        }
+    }
+    Ok(Training::None)
 }
 
 /// The pictures of the class folders among `entries`, none where none of them has any.
@@ -164,11 +199,19 @@ pub(super) fn list(cx: &Cx, folder: &Path, entries: &[PathBuf], classes: &Classe
         return Err(no_classes(folder, &names, false));
     }
     let mut numbered = number(cx, &names, classes).map_err(|e| e.during(&shown(folder)))?;
-    if matches!(classes, Classes::AsNamed)
-        && let Some((beside, learned)) = of_training(cx, folder)?
-        && names.iter().any(|name| learned.contains(name))
-    {
-        numbered = numbered.as_learned(&names, &learned, &beside);
+    let mut doubt = None;
+    if matches!(classes, Classes::AsNamed) {
+        let by_itself = "so that it is numbered by its own folders, as classifiers need not have learned it";
+        match of_training(cx, folder)? {
+            Training::None => {}
+            Training::Learned(beside, learned) if names.iter().any(|name| learned.contains(name)) => {
+                numbered = numbered.as_learned(&names, &learned, &beside);
+            }
+            Training::Learned(beside, _) => {
+                doubt = Some(format!("none of its folders is called as one of {beside} beside it, {by_itself}"));
+            }
+            Training::Unknown(why) => doubt = Some(format!("{why}, {by_itself}")),
+        }
     }
     let Numbered { labels, classes: known, how } = numbered;
     // Whether a folder without images is a class decides the numbers of those behind it.
@@ -183,6 +226,9 @@ pub(super) fn list(cx: &Cx, folder: &Path, entries: &[PathBuf], classes: &Classe
     }
     let loose = entries.iter().filter(|path| !path.is_dir() && picture::is_named_as_one(path));
     let mut listing = listing.without(loose.count());
+    if let Some(doubt) = doubt {
+        listing.noticed.push(format!("{}: {doubt}", shown(folder)));
+    }
     if unnamed > 0 {
         listing.numbered += &format!(", which leaves out {unnamed} pictures whose names do not end as a picture's do");
     }

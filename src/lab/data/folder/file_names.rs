@@ -17,7 +17,13 @@ pub(super) fn list(cx: &Cx, folder: &Path, images: &[PathBuf], classes: &Classes
             names.dedup();
             let Numbered { classes, how, .. } = number(cx, &names, classes)?;
             let files = images.iter().map(|path| PathBuf::from(name_of(path))).collect();
-            Ok(Listing { files, labels: ids.into_iter().flatten().collect(), classes, numbered: how })
+            Ok(Listing {
+                files,
+                labels: ids.into_iter().flatten().collect(),
+                classes,
+                numbered: how,
+                ..Listing::default()
+            })
         }
         (Some(_), None, _) => Err(Error::argument("`classes` numbers folders of images, and there are none").hint(
             "the names of the files are WordNet ids, which number them; or add a classes.csv (index, name, file)",

@@ -45,7 +45,7 @@ pub(super) fn list_by(cx: &Cx, folder: &Path, table: &Path, classes: &Classes) -
     }
     let Numbered { labels, classes, how } = read(cx, table, &images, classes)?;
     let files = images.iter().map(|path| PathBuf::from(name_of(path))).collect();
-    Ok(Listing { files, labels, classes, numbered: how })
+    Ok(Listing { files, labels, classes, numbered: how, ..Listing::default() })
 }
 
 /// The labels of these pictures, none without one and none left over.

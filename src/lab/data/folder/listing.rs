@@ -14,6 +14,8 @@ pub(super) struct Listing {
     pub classes: Vec<String>,
     /// Ends the sentence "classes are numbered".
     pub numbered: String,
+    /// What is to be said beside every result of it.
+    pub noticed: Vec<String>,
 }
 
 impl Listing {

@@ -57,7 +57,7 @@ pub(super) fn load(
     let digest = Digest::of(listing.files.iter().zip(&contents).map(line).collect::<String>().as_bytes());
     let files = Folder { root, files: listing.files };
     let labelled = Labelled { labels: listing.labels, classes: listing.classes, numbered: listing.numbered, contents };
-    Pictures::load(cx, name, files, labelled, view, digest)
+    Ok(Pictures::load(cx, name, files, labelled, view, digest)?.with_noticed(listing.noticed))
 }
 
 impl PictureFiles for Folder {
