@@ -852,3 +852,32 @@ fn scripts_start_no_program_unless_they_may() {
     assert_eq!(error.kind, "permission");
     assert!(error.hint.expect("a hint").contains("--allow-run"));
 }
+
+/// Slices that are not there, more questions than were asked, and objects that others were.
+#[test]
+fn what_was_not_asked_is_refused() {
+    let script = |call: &str| {
+        format!(
+            "import \"std/examiner\" as examiner; let f = model::from(|x| tensor::zeros([x.shape[0], 10])); \
+             let e = examiner::examined(f, data::objects(#{{ n: 2, size: 16 }}), examiner::views(\"moderate\"), #{{ bayes: 2, policy: 4 }}); {call}"
+        )
+    };
+    for (call, wanted) in [
+        ("examiner::mass(e.random, [\"azimuth\", 400, 500])", "azimuth goes from"),
+        ("examiner::mass(e.random, [\"azimuth\", [3]])", "a slice of it is"),
+        ("examiner::mass(e.random, [\"background\", [99]])", "places from 0, got 99"),
+        ("examiner::mass(e.random, [\"background\", []])", "has no choice"),
+        ("examiner::distinct(e.random, 99)", "questions were asked of each object, not 99"),
+        ("examiner::table(e, 99)", "questions were asked at most, not 99"),
+        (
+            "examiner::sheet(e.bayes, data::objects(#{ n: 5, size: 16, seed: 9 }), 2)",
+            "not the objects that were asked about",
+        ),
+    ] {
+        let mut session = Session::new(Rc::new(Cx::default()));
+        let said =
+            session.run(std::path::Path::new("asked.rhai"), &script(call)).err().map(|error| error.render(false));
+        let said = said.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(wanted), "{call}: {said}");
+    }
+}

@@ -365,6 +365,35 @@ fn each_rule_finds_whom_it_is_there_for() {
     assert_eq!(all(found), ["2", "[0, 1]", "4", "6"]);
 }
 
+/// Two whose eyes are worse miss the same places that were drawn, each by a place of their own: there is but one way to dissent, so they count, whatever another
+/// presses by mistake.
+#[test]
+fn who_could_dissent_in_one_way_alone_counts() {
+    let mut place = Place::new();
+    let found = place.value(
+        r#"
+        let ds = data::glyphs(#{ n: 400, size: 16, seed: 1 });
+        let t = people::task(ds.take(30), #{ kind: "odd_one_out", real: ds.skip(60), overlap: 8, per_worker: 30, gold: 0, seed: 2, folder: "one_way" });
+        let told = |slips| {
+            let said = [];
+            for slot in 0..t.workers { let first = slips; for q in t.asked(slot) {
+                let choice = q.place;
+                if q.role == "test" && slot >= 6 && q.label in ["0", "2", "4", "6", "8"] {
+                    choice = (q.place + 3 + (slot - 5) * 2) % 12;
+                    if choice == 1 || choice == 2 { choice += 3; }
+                    if choice == q.place { choice = (choice + 4) % 12; }
+                }
+                if q.role == "test" && slot == 0 && first { choice = 1; first = false; }
+                said.push(#{ worker: slot, slot: slot, question: q.question, choice: choice, seconds: 2 });
+            } }
+            let a = people::answers(t, said);
+            [a.rules["alike"], a.cautions.some(|said| said.contains("2 of 8 workers dissent from others alike, and count"))]
+        };
+        [told.call(false), told.call(true)]"#,
+    );
+    assert_eq!(found.summary(), "[[0, true], [0, true]]");
+}
+
 /// Worker, question, button and item.
 type Row = (usize, usize, usize, String);
 

@@ -62,7 +62,7 @@ pub(super) struct Numbered {
 
 impl Numbered {
     /// As a classifier has learned to number classes from the folders of a part `beside`; classes that it never saw come behind them.
-    pub fn as_learned(self, names: &[String], learned: &[String], beside: &str) -> Self {
+    pub fn numbered_as(self, names: &[String], learned: &[String], beside: &str) -> Self {
         let new: Vec<&String> = names.iter().filter(|name| !learned.contains(name)).collect();
         let missing = learned.iter().filter(|name| !names.contains(name)).count();
         let Ok(Self { mut classes, how, .. }) = by_meaning(learned) else { return self };

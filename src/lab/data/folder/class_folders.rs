@@ -205,7 +205,7 @@ pub(super) fn list(cx: &Cx, folder: &Path, entries: &[PathBuf], classes: &Classe
         match of_training(cx, folder)? {
             Training::None => {}
             Training::Learned(beside, learned) if names.iter().any(|name| learned.contains(name)) => {
-                numbered = numbered.as_learned(&names, &learned, &beside);
+                numbered = numbered.numbered_as(&names, &learned, &beside);
             }
             Training::Learned(beside, _) => {
                 doubt = Some(format!("none of its folders is called as one of {beside} beside it, {by_itself}"));
