@@ -868,7 +868,6 @@ fn what_was_not_asked_is_refused() {
         ("examiner::mass(e.random, [\"background\", [99]])", "places from 0, got 99"),
         ("examiner::mass(e.random, [\"background\", []])", "has no choice"),
         ("examiner::distinct(e.random, 99)", "questions were asked of each object, not 99"),
-        ("examiner::table(e, 99)", "questions were asked at most, not 99"),
         (
             "examiner::sheet(e.bayes, data::objects(#{ n: 5, size: 16, seed: 9 }), 2)",
             "not the objects that were asked about",

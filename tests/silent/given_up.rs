@@ -102,7 +102,7 @@ fn searches_that_settle_say_what_they_miss() {
         let f = model::from(|x| { let on = x.reshape([x.len(), 1]); tensor::concat([on * 0 + 3.0, on * 4], 1) }, #{ classes: 2 });
         let ranges = ["a", "b", "c", "d"].map(|name| #{ name: name, min: 0, max: 1 });
         let of = |top, search| examine(f, ds, #{ space: space::factors(ranges, |z, s| z * 0 + top * s.a), search: search, seed: 1 });
-        let told = |t| t.cautions.some(|said| said.contains("of search::random 28 to 32"));
+        let told = |t| t.cautions.some(|said| said.contains("so ask these too"));
         let never = |search| told.call(of.call(0.7, search));
         let policy = robustness::worst(of.call(0.7, search::policy(#{ questions: 800 })));
         let paper = robustness::worst(of.call(0.7, search::policy(#{ questions: 800, random_share: 0 })));

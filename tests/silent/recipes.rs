@@ -64,7 +64,7 @@ fn recipes_say_what_their_transcripts_say() {
             transfer: table.figure.cautions.some(|s| s.contains("ended with their first test")),
             both: two.cautions == ["a", "b"],
             mass: examiner::mass(t, ["azimuth", -180, 180]).hi <= 1.0 && slice.call(["azimuth", 90, 0]).contains("goes from 90 to 0")
-                && slice.call(["material", [0, 0]]).contains("twice") && slice.call(["azimuth", [0.5]]).contains("by their places"),
+                && slice.call(["material", [0, 0]]).contains("twice") && slice.call(["material", [0.5]]).contains("by their places") && slice.call(["azimuth", [3]]).contains("a slice of it is"),
             zoo: refused.call(|| { import "std/zoo" as zoo; zoo::mobilenet_v1_coral(0.25, 100) }).contains("multiple of 32"),
             scores: refused.call(|| { import "std/corruptions" as corruptions; corruptions::scores(#{ fog: 54.17 }, 0.2) }).contains("from 0 to 1")
                 && refused.call(|| { import "std/corruptions" as corruptions; corruptions::scores(#{ fogg: 0.5 }, 0.2) }).contains("no corruption"),
