@@ -376,7 +376,7 @@ fn folders_are_checked() -> Outcome {
         ("classes.csv", "index,file\n99999999999,a/1.png\n", "class number 99999999999"),
         ("classes.csv", "index,file\n0,\n", "no images"),
         ("classes.csv", "index,file\n0,\"a/1.png\n", "line 2: a quote is opened and not closed"),
-        ("classes.csv", "index,file\n0,a/1.png,more\n", "line: 2"),
+        ("classes.csv", "index,file\n0,a/1.png,more\n", "line 2"),
         ("classes.csv", "index,file\n0,\"a/1.png\"\n", "no error"),
     ] {
         let _ = ["labels.json", "classes.csv"].map(|other| std::fs::remove_file(root.join(other)));
