@@ -368,3 +368,38 @@ fn names_of_several_lines_are_not_submitted() {
     let told = err(&viva(folder.path(), &["submit", "--slurm", "script.rhai", "--shards", "2", "--out", "a\ntouch b"]));
     assert!(told.contains("a line break") && entries(folder.path()).len() == 1, "{told}");
 }
+
+/// Training images that may not be read are told of where numbers would follow from them, and not where names are numbers of ImageNet's.
+#[test]
+fn training_images_that_may_not_be_read_are_told_of() {
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let files = [
+        "pets/train/cat/a.png",
+        "pets/train/cow/a.png",
+        "pets/test/cow/b.png",
+        "net/train/n01440764/a.png",
+        "net/val/n01443537/b.png",
+    ];
+    for (i, file) in files.iter().enumerate() {
+        let path = data.path().join(file);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        image::RgbImage::from_pixel(8, 8, image::Rgb([100 + i as u8; 3])).save(path).expect("a picture");
+    }
+    let seen = |part: &str, allowed: &str| {
+        let part = data.path().join(part).display().to_string();
+        let folder = folder_with(&format!(
+            "let ds = data::load({part:?}); print(ds.labels.values()); model::from(|x| tensor::zeros([x.shape[0], 1000])).accuracy(ds)"
+        ));
+        let read = format!("--allow-read={}", data.path().join(allowed).display());
+        let output = viva(folder.path(), &["run", "script.rhai", &read, "--out", "run"]);
+        assert!(output.status.success(), "{}", err(&output));
+        (out(&output), err(&output).split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let told = "train beside it can't be read, so that it is numbered by its own folders";
+    let (labels, said) = seen("pets/test", "pets/test");
+    assert!(labels.contains("[0]") && said.contains(told), "{labels} {said}");
+    let (labels, said) = seen("pets/test", "pets");
+    assert!(labels.contains("[1]") && !said.contains(told), "{labels} {said}");
+    let (labels, said) = seen("net/val", "net/val");
+    assert!(labels.contains("[1]") && !said.contains(told), "{labels} {said}");
+}

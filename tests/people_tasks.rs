@@ -232,9 +232,45 @@ fn names_of_classes_refuse_no_seeds() {
         let a = people::answers(t, said);
         let n = a.networks(model::from(|x| tensor::zeros([x.len(), 2]), #{ classes: 2 }));
         let kept = ds.labels.values().filter(|label| label == 0).len();
-        [n.items, kept > 0 && kept < 12 && n.kept_by_people == kept]"#,
+        // Of people whose answers have nothing to do with labels a network sees no more than chance makes.
+        let by_chance = |cautions| cautions.some(|said| said.contains("if networks said the same of as many at random"));
+        let places = #{};
+        let other = [];
+        for slot in 0..t.workers { for q in t.asked(slot) {
+            if !(q.item in places) { places[q.item] = places.len(); }
+            let right = t.answers.index_of(q.label);
+            other.push(#{ worker: slot, slot: slot, question: q.question, choice: if places[q.item] % 2 == 0 { right } else { 1 - right }, seconds: 2 });
+        } }
+        let m = people::answers(t, other).networks(model::from(|x| tensor::zeros([x.len(), 2]), #{ classes: 2 }));
+        [n.items, kept > 0 && kept < 12 && n.kept_by_people == kept, by_chance.call(n.cautions), by_chance.call(m.cautions)]"#,
     );
-    assert_eq!(all(found), ["12", "true"]);
+    assert_eq!(all(found), ["12", "true", "false", "true"]);
+}
+
+/// Who is left out for one slip on a known answer is told of; who knows none of them is not.
+#[test]
+fn one_slip_that_leaves_a_worker_out_is_told() {
+    let mut place = Place::new();
+    let found = place.value(
+        r#"
+        let ds = data::glyphs(#{ n: 60, size: 16, seed: 1 });
+        let t = people::task(ds.take(20), #{ kind: "label", real: ds.skip(20), overlap: 4, per_worker: 20, gold: 2, seed: 4 });
+        let told = |slips| {
+            let said = [];
+            for slot in 0..t.workers {
+                let left = if slot == 1 { slips } else { 0 };
+                for q in t.asked(slot) {
+                    let choice = t.answers.index_of(if q.role == "test" { q.label } else { q.right[0] });
+                    if q.role == "known" && left > 0 { choice = (choice + 1) % 10; left -= 1; }
+                    said.push(#{ worker: slot, slot: slot, question: q.question, choice: choice, seconds: 2 });
+                }
+            }
+            let a = people::answers(t, said);
+            [a.rules["gold"], a.cautions.some(|said| said.contains("1 of 4 workers are left out for one wrong answer of 2 or fewer that are known"))]
+        };
+        [told.call(0), told.call(1), told.call(2)]"#,
+    );
+    assert_eq!(found.summary(), "[[0, false], [1, true], [1, false]]");
 }
 
 /// Who takes everything for generated is found out as well as who takes nothing for it.

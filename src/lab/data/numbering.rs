@@ -61,12 +61,17 @@ pub(super) struct Numbered {
 }
 
 impl Numbered {
+    /// Whether numbers, or how many there are, follow from which classes there are images of.
+    pub fn depends_on_others(&self) -> bool {
+        self.how != BY_WNID
+    }
+
     /// As a classifier has learned to number classes from the folders of a part `beside`; classes that it never saw come behind them.
     pub fn numbered_as(self, names: &[String], learned: &[String], beside: &str) -> Self {
         let new: Vec<&String> = names.iter().filter(|name| !learned.contains(name)).collect();
         let missing = learned.iter().filter(|name| !names.contains(name)).count();
         let Ok(Self { mut classes, how, .. }) = by_meaning(learned) else { return self };
-        if new.is_empty() && missing == 0 || self.how == BY_WNID || self.how != how {
+        if new.is_empty() && missing == 0 || self.how != how {
             return self;
         }
         let as_learned = match (missing, new.len()) {

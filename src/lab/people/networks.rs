@@ -169,7 +169,7 @@ pub fn beside(images: &JudgedImages, networks: Vec<bool>, mut cautions: Cautions
     let share = |count: usize| count as f64 / n as f64;
     let (people, own) = (share(kept), share(networks.iter().filter(|kept| **kept).count()));
     let chance = people * own + (1.0 - people) * (1.0 - own);
-    if agreement.lo <= chance {
+    if kept > 0 && kept < n && agreement.lo <= chance {
         cautions.add(format!(
             "people and networks agree about {:.0}% of the tests, and about {:.0}% if networks said the same of as many at random: that they see \
              what people see does not show",

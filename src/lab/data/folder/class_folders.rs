@@ -200,7 +200,7 @@ pub(super) fn list(cx: &Cx, folder: &Path, entries: &[PathBuf], classes: &Classe
     }
     let mut numbered = number(cx, &names, classes).map_err(|e| e.during(&shown(folder)))?;
     let mut doubt = None;
-    if matches!(classes, Classes::AsNamed) {
+    if matches!(classes, Classes::AsNamed) && numbered.depends_on_others() {
         let by_itself = "so that it is numbered by its own folders, as classifiers need not have learned it";
         match of_training(cx, folder)? {
             Training::None => {}
