@@ -256,9 +256,9 @@ fn what_is_no_answer_of_this_page_is_refused() {
     assert_eq!(log(&folder).len(), 1);
     let (_, head, page) = get(at, &format!("/w/{token}"));
     for wanted in [
-        "Content-Security-Policy: default-src 'none'",
-        "X-Content-Type-Options: nosniff",
-        "Referrer-Policy: no-referrer",
+        "content-security-policy: default-src 'none'",
+        "x-content-type-options: nosniff",
+        "referrer-policy: no-referrer",
         "no-store",
     ] {
         assert!(head.contains(wanted), "{wanted}: {head}");
@@ -284,15 +284,15 @@ fn answers_and_first_questions_take_their_time() {
     desk.state(0, 0.0).expect("a state");
     assert_eq!(desk.begin(0, 29.0).expect_err("too early").0, 425);
     assert_eq!(desk.begin(0, 30.0).expect("begun")["phase"], "question");
-    assert_eq!(desk.answer(0, 0, 1, 59.0).expect_err("too fast").0, 425);
-    let after = desk.answer(0, 0, 1, 60.5).expect("an answer");
+    assert_eq!(desk.answer(0, 0, 1, None, 59.0).expect_err("too fast").0, 425);
+    let after = desk.answer(0, 0, 1, None, 60.5).expect("an answer");
     assert!(
         after["phase"] == "pause" && after["left"].as_f64().is_some_and(|left| (left - 3.0).abs() < 1e-9),
         "{after}"
     );
     // In the pause the next question is neither shown nor answered.
     assert_eq!(desk.picture(0, Some(1), 0).expect_err("not yet").0, 404);
-    assert_eq!(desk.answer(0, 1, 1, 62.0).expect_err("not yet").0, 425);
+    assert_eq!(desk.answer(0, 1, 1, None, 62.0).expect_err("not yet").0, 425);
     assert_eq!(desk.state(0, 63.6).expect("a state")["number"], 1);
     assert!(desk.picture(0, Some(1), 0).is_ok() && desk.picture(0, Some(0), 0).is_err());
     assert_eq!(log(&folder)[0]["seconds"], 30.5);
@@ -304,12 +304,12 @@ fn the_last_answer_can_be_taken_back_once() {
     let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
     desk.state(0, 0.0).expect("a state");
     desk.begin(0, 0.0).expect("begun");
-    desk.answer(0, 0, 1, 1.0).expect("an answer");
-    desk.answer(0, 1, 2, 2.0).expect("an answer");
+    desk.answer(0, 0, 1, None, 1.0).expect("an answer");
+    desk.answer(0, 1, 2, None, 2.0).expect("an answer");
     assert_eq!(desk.undo(0, 0, 3.0).expect_err("not the last").0, 409);
     assert_eq!(desk.undo(0, 1, 3.0).expect("undone")["number"], 1);
     assert_eq!(desk.undo(0, 0, 4.0).expect_err("once").0, 409);
-    desk.answer(0, 1, 3, 5.0).expect("an answer");
+    desk.answer(0, 1, 3, None, 5.0).expect("an answer");
     assert_eq!(log(&folder).len(), 4);
     // Where two ask the same task, one is refused; a server that starts again knows what was taken back.
     assert!(
@@ -331,13 +331,102 @@ fn the_changed_picture_waits_for_the_one_before() {
     let first = desk.begin(0, 0.0).expect("begun");
     assert!(first["pictures"] == 1 && first["label"].is_string(), "{first}");
     assert_eq!(desk.picture(0, Some(0), 1).expect_err("hidden").0, 404);
-    assert_eq!(desk.answer(0, 0, 0, 1.0).expect_err("not seen").0, 409);
-    assert_eq!(desk.accept(0, 0, 1.0).expect("accepted")["pictures"], 2);
+    assert_eq!(desk.answer(0, 0, 0, None, 1.0).expect_err("not seen").0, 409);
+    assert_eq!(desk.accept(0, 0, None, 1.0).expect("accepted")["pictures"], 2);
     assert!(desk.picture(0, Some(0), 1).is_ok());
-    assert_eq!(desk.answer(0, 0, 5, 2.0).expect_err("too late to reject").0, 409);
-    assert_eq!(desk.answer(0, 0, 0, 2.0).expect("an answer")["number"], 1);
+    assert_eq!(desk.answer(0, 0, 5, None, 2.0).expect_err("too late to reject").0, 409);
+    assert_eq!(desk.answer(0, 0, 0, None, 2.0).expect("an answer")["number"], 1);
     // The next one is rejected at once.
-    assert_eq!(desk.answer(0, 1, 4, 3.0).expect("an answer")["number"], 2);
+    assert_eq!(desk.answer(0, 1, 4, None, 3.0).expect("an answer")["number"], 2);
+}
+
+/// How long something was looked at is not known of what another server asked, and is never longer than the page says that it was there.
+#[test]
+fn seconds_are_those_of_looking() {
+    let (_home, folder) = made(
+        r#"people::task(ds.take(12), #{ kind: "label", real: ds.skip(30), overlap: 2, per_worker: 6, gold: 1, instructed: 1, wait: 2, pause: 0, seed: 4 })"#,
+    );
+    let seconds = || log(&folder).last().expect("a line")["seconds"].clone();
+    let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+    desk.state(0, 0.0).expect("a state");
+    desk.begin(0, 0.0).expect("begun");
+    // Its picture came after 5 seconds.
+    assert_eq!(desk.answer(0, 0, 1, Some(1.0), 6.0).expect_err("too fast").0, 425);
+    desk.answer(0, 0, 1, Some(3.0), 8.0).expect("an answer");
+    assert_eq!(seconds(), 3.0);
+    desk.answer(0, 1, 1, Some(100.0), 12.0).expect("an answer");
+    assert_eq!(seconds(), 4.0, "it was there for 4 seconds");
+    // What was taken back was looked at before.
+    desk.undo(0, 1, 13.0).expect("undone");
+    desk.answer(0, 1, 2, None, 16.0).expect("an answer");
+    assert_eq!(seconds(), 7.0);
+    drop(desk);
+    let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+    assert_eq!(desk.state(0, 0.0).expect("a state")["least"], 2.0);
+    desk.answer(0, 2, 1, Some(60.0), 3.0).expect("an answer");
+    assert_eq!(seconds(), Json::Null);
+    desk.answer(0, 3, 1, None, 6.0).expect("an answer");
+    assert_eq!(seconds(), 3.0);
+    let found = viva::people::read_answers(&Cx::default(), &task(&folder), &folder.join("answers.jsonl"));
+    let seconds: Vec<Option<f64>> = found.expect("answers").0.answers.iter().filter(|one| !one.undo).map(|one| one.seconds).collect();
+    assert_eq!(seconds, [Some(3.0), Some(4.0), Some(7.0), None, Some(3.0)]);
+}
+
+/// A place that somebody left without an answer goes to the next who comes, under another address.
+#[test]
+fn places_that_were_left_are_given_again() {
+    let (_home, folder) = made(QUICK);
+    let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+    let to = |said: Json| said["to"].as_str().expect("a place").trim_start_matches("/w/").to_string();
+    let tokens: Vec<String> = (0..4).map(|_| to(desk.join(None, 0.0).expect("a place"))).collect();
+    desk.state(1, 1700.0).expect("a state");
+    assert!(desk.join(None, 1700.0).expect_err("all are taken").1.contains("at the moment"));
+    desk.state(0, 1.0).expect("a state");
+    desk.begin(0, 1.0).expect("begun");
+    desk.answer(0, 0, 1, None, 2.0).expect("an answer");
+    let again = [to(desk.join(None, 1900.0).expect("a place")), to(desk.join(None, 1900.0).expect("a place"))];
+    assert!(desk.join(None, 1900.0).is_err() && again.iter().all(|token| !tokens.contains(token)));
+    // Those who answered, or were heard of, keep theirs; another server knows it too.
+    let check = |desk: &Desk| {
+        assert_eq!([0, 1, 2, 3].map(|i| desk.seat(&tokens[i]).is_some()), [true, true, false, false]);
+        assert!(desk.is_former(&tokens[2]) && !desk.is_former(&tokens[0]));
+        assert!(again.iter().all(|token| desk.seat(token).is_some()));
+    };
+    check(&desk);
+    drop(desk);
+    let desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+    check(&desk);
+    let serving = serve(desk, Address { at: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), public: None }).expect("a server");
+    let (status, _, page) = get(serving.at, &format!("/w/{}", tokens[2]));
+    assert!(status == 410 && String::from_utf8_lossy(&page).contains("given to somebody else"), "{status}");
+    assert_eq!(get(serving.at, &format!("/w/{}/state", tokens[2])).0, 410);
+}
+
+/// A log that something else replaced or wrote to takes nothing more: what went into the old one would be lost.
+#[test]
+fn a_log_that_was_replaced_takes_no_answer() {
+    let (_home, folder) = made(QUICK);
+    let path = folder.join("answers.jsonl");
+    let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+    desk.state(0, 0.0).expect("a state");
+    desk.begin(0, 0.0).expect("begun");
+    desk.answer(0, 0, 1, None, 1.0).expect("an answer");
+    assert_eq!(desk.trouble(), None);
+    let whole = std::fs::read(&path).expect("a log");
+    let copy = folder.join("copy");
+    std::fs::write(&copy, &whole).expect("a copy");
+    std::fs::rename(&copy, &path).expect("another file");
+    let refused = desk.answer(0, 1, 2, None, 2.0).expect_err("another file");
+    assert!(refused.0 == 500 && refused.1.contains("was not taken: answers.jsonl was replaced"), "{refused:?}");
+    assert_eq!(std::fs::read(&path).expect("a log"), whole);
+    // The next server goes on with what is there, and sees what is written into it.
+    drop(desk);
+    let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+    desk.state(0, 0.0).expect("a state");
+    std::fs::write(&path, [&whole[..], b"\n"].concat()).expect("a log");
+    assert!(desk.answer(0, 1, 2, None, 2.0).expect_err("changed").1.contains("was changed"));
+    std::fs::remove_file(&path).expect("no log");
+    assert!(desk.trouble().is_some_and(|said| said.contains("was removed")));
 }
 
 #[test]
@@ -424,8 +513,8 @@ fn a_damaged_log_is_refused() {
     let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
     desk.state(0, 0.0).expect("a state");
     desk.begin(0, 0.0).expect("begun");
-    desk.answer(0, 0, 1, 1.0).expect("an answer");
-    desk.answer(0, 1, 2, 2.0).expect("an answer");
+    desk.answer(0, 0, 1, None, 1.0).expect("an answer");
+    desk.answer(0, 1, 2, None, 2.0).expect("an answer");
     drop(desk);
     let path = folder.join("answers.jsonl");
     let whole = std::fs::read(&path).expect("a log");
@@ -455,7 +544,7 @@ fn a_damaged_log_is_refused() {
     let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
     assert_eq!(desk.state(0, 0.0).expect("a state")["number"], 0);
     assert_eq!(desk.progress(0.0)[0].1, 1, "one answer is there");
-    let state = desk.answer(0, 0, 1, 1.0).expect("an answer");
+    let state = desk.answer(0, 0, 1, None, 1.0).expect("an answer");
     assert_eq!((&state["number"], &state["undo"]), (&2.into(), &false.into()), "{state}");
     drop(desk);
     std::fs::write(&path, whole).expect("a log");
@@ -508,6 +597,42 @@ fn connections_that_are_kept_open_are_in_nobodys_way() {
         }
         kept.extend(together);
     }
+}
+
+/// What is announced and never sent, and what is sent and never read, stops nobody else.
+#[test]
+fn nobody_is_kept_waiting_by_others() {
+    let (_home, folder) = made(QUICK);
+    let (serving, tokens, _) = served(&folder);
+    let at = serving.at;
+    let announced = |host: &str, length: &str| {
+        format!("POST /join HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{{")
+    };
+    let own = at.to_string();
+    let mut kept = vec![];
+    for (host, length) in [(own.as_str(), "900"), (&own, "90000"), (&own, "99999999999999"), ("anything", "99999999999999")] {
+        for _ in 0..20 {
+            let mut stream = TcpStream::connect(at).expect("a connection");
+            stream.write_all(announced(host, length).as_bytes()).expect("asked");
+            kept.push(stream);
+        }
+    }
+    // Asked again and again, and nothing of it read.
+    for _ in 0..20 {
+        let mut stream = TcpStream::connect(at).expect("a connection");
+        stream.set_write_timeout(Some(std::time::Duration::from_millis(200))).expect("a time");
+        let page = format!("GET /w/{} HTTP/1.1\r\nHost: {own}\r\n\r\n", tokens[0]);
+        let _ = stream.write_all(page.repeat(2000).as_bytes());
+        kept.push(stream);
+    }
+    kept.extend((0..100).map(|_| TcpStream::connect(at).expect("a connection")));
+    let mut stream = TcpStream::connect(at).expect("a connection");
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(10))).expect("a time");
+    let ask = format!("GET /w/{}/state HTTP/1.1\r\nHost: {own}\r\n\r\n", tokens[0]);
+    stream.write_all(ask.as_bytes()).expect("asked");
+    let mut first = [0u8; 12];
+    let answered = stream.read_exact(&mut first);
+    assert!(answered.is_ok() && &first == b"HTTP/1.1 200", "{answered:?}");
 }
 
 /// 200 workers at once, each on connections of their own.
@@ -749,7 +874,7 @@ fn a_class_answers_the_lesson() {
                 _ => right(&own, seat, number),
             };
             now += 2.0;
-            desk.answer(seat, number, if seat < 2 { 6 } else { choice }, now).expect("an answer");
+            desk.answer(seat, number, if seat < 2 { 6 } else { choice }, None, now).expect("an answer");
         }
     }
     drop(desk);

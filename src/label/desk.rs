@@ -1,14 +1,14 @@
 //! Who has answered what, and what comes next: knows no HTTP and asks the clock of whoever calls.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::OpenOptions;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
+use super::log::Log;
 use super::seats::Seats;
-use crate::core::files::{broken_line, sealed_line};
+use crate::core::files::broken_line;
 use crate::core::{Cx, Error, Result, locked};
 use crate::people::{ANSWERS_LOG, PICTURES, PeopleTask, Question, QuestionKind};
 
@@ -20,6 +20,12 @@ type Said = std::result::Result<Json, Refusal>;
 
 /// Letters of what a platform calls a worker, at most.
 const LONGEST_NAME: usize = 64;
+
+/// Seconds after which a place from which nothing was answered nor heard can be given to somebody else.
+const FORSAKEN: f64 = 1800.0;
+
+/// Clocks of pages run a little differently, seconds.
+const CLOCKS: f64 = 0.05;
 
 /// One worker's place.
 struct Seat {
@@ -33,6 +39,10 @@ struct Seat {
     studied: Option<f64>,
     /// When the picture before was taken for what it is to show.
     accepted: Option<f64>,
+    /// For how long the question was looked at before what is seen now was there. Not a number where a server that has ended asked it.
+    looked: f64,
+    /// How long the last answer took.
+    last: f64,
     /// Until when there is a pause.
     pause: f64,
     /// Whether the last answer can be taken back.
@@ -53,9 +63,7 @@ pub struct Desk {
     pub(super) seats: Seats,
     places: Vec<Seat>,
     by_token: HashMap<String, usize>,
-    log: File,
-    /// Bytes of the log that are whole.
-    written: u64,
+    log: Log,
 }
 
 fn unix() -> f64 {
@@ -87,14 +95,14 @@ impl Desk {
     /// Goes on with what the folder's log says.
     pub fn open(cx: &Cx, task: PeopleTask) -> Result<Self> {
         let path = task.folder.join(ANSWERS_LOG);
-        let failed = |e: std::io::Error| Error::file(&path, e);
         if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
             return Err(Error::file(&path, "not a file"));
         }
-        let mut log = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(failed)?;
-        if locked(&log).is_err() {
-            return Err(Error::file(&path, "another `viva label` asks this task").hint("end that one first"));
-        }
+        let (log, text) = Log::open(&path, &mut OpenOptions::new(), |log| {
+            locked(log).map_err(|_| {
+                Error::file(&path, "another `viva label` asks this task").hint("end that one first")
+            })
+        })?;
         let seats = Seats::open(&task)?;
         let by_token = seats.tokens.iter().enumerate().map(|(seat, token)| (token.clone(), seat)).collect();
         let place = |questions: &Vec<Question>| Seat {
@@ -104,17 +112,14 @@ impl Desk {
             shown: None,
             studied: None,
             accepted: None,
+            looked: 0.0,
+            last: f64::NAN,
             pause: 0.0,
             undo: false,
             heard: f64::NEG_INFINITY,
         };
         let mut places: Vec<Seat> = task.text.slots.iter().map(place).collect();
-        let mut text = String::new();
-        log.read_to_string(&mut text).map_err(failed)?;
-        // A line that was cut off was never said to be taken.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        log.set_len(whole as u64).and_then(|()| log.seek(SeekFrom::End(0))).map_err(failed)?;
-        for (number, line) in text[..whole].lines().enumerate() {
+        for (number, line) in text.lines().enumerate() {
             cx.check()?;
             let wrong = || Error::file(&path, format!("line {}: not an answer to this task", number + 1));
             if let Some(problem) = broken_line(line) {
@@ -131,6 +136,7 @@ impl Desk {
             }
             let seat = &mut places[slot];
             seat.begun = true;
+            seat.looked = f64::NAN;
             seat.answers[question] = match json["undo"].as_bool() {
                 Some(true) => None,
                 _ => Some(place("choice").ok_or_else(wrong)?),
@@ -138,7 +144,7 @@ impl Desk {
         }
         // What somebody took out of the log is asked again.
         places.iter_mut().for_each(Seat::go_on);
-        Ok(Self { task: Arc::new(task), seats, places, by_token, log, written: whole as u64 })
+        Ok(Self { task: Arc::new(task), seats, places, by_token, log })
     }
 
     /// The place that a secret word stands for.
@@ -158,8 +164,19 @@ impl Desk {
         &self.seats.tokens
     }
 
-    /// The next place that nobody has; who comes from a platform again, by the same name there, has the same one.
-    pub fn join(&mut self, platform: Option<&str>) -> Said {
+    /// Whether the place that a secret word stood for was given to somebody else.
+    pub fn is_former(&self, token: &str) -> bool {
+        self.seats.former.contains(token)
+    }
+
+    /// Why nothing can be written down, where nothing can.
+    pub fn trouble(&self) -> Option<String> {
+        self.log.check().and_then(|()| self.seats.check()).err().map(|e| e.to_string())
+    }
+
+    /// The next place that nobody has, or that somebody left long ago without an answer; who comes from a platform again, by the same name
+    /// there, has the same one.
+    pub fn join(&mut self, platform: Option<&str>, now: f64) -> Said {
         let to = |seats: &Seats, seat: usize| Ok(json!({ "to": format!("/w/{}", seats.tokens[seat]) }));
         if let Some(name) = platform {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
@@ -170,12 +187,30 @@ impl Desk {
                 return to(&self.seats, seat);
             }
         }
-        let free = (0..self.places.len()).find(|&seat| !self.seats.joined[seat] && self.places[seat].answered() == 0);
-        let Some(seat) = free else {
-            return refused(410, "all places are taken: thank you, no more answers are needed");
-        };
-        self.take(seat, platform)?;
-        to(&self.seats, seat)
+        let unanswered = |seat: &usize| self.places[*seat].answered() == 0;
+        let mut open = (0..self.places.len()).filter(unanswered);
+        if let Some(seat) = open.clone().find(|&seat| !self.seats.joined[seat]) {
+            self.take(seat, platform)?;
+            self.places[seat].heard = now;
+            return to(&self.seats, seat);
+        }
+        // What a server that has ended heard is not known to this one.
+        if let Some(seat) = open.find(|&seat| now - self.places[seat].heard.max(0.0) > FORSAKEN) {
+            let former = self.seats.tokens[seat].clone();
+            self.seats
+                .give_again(seat, platform)
+                .or_else(|e| refused(500, format!("the place can't be written down: {e}")))?;
+            self.by_token.remove(&former);
+            self.by_token.insert(self.seats.tokens[seat].clone(), seat);
+            let place = &mut self.places[seat];
+            (place.begun, place.shown, place.studied, place.accepted) = (false, None, None, None);
+            (place.looked, place.undo, place.heard) = (0.0, false, now);
+            return to(&self.seats, seat);
+        }
+        match self.places.iter().all(|place| place.next == place.answers.len()) {
+            true => refused(410, "all is answered: thank you, no more answers are needed"),
+            false => refused(410, "all places are taken at the moment; one that somebody leaves without an answer is free again after half an hour"),
+        }
     }
 
     fn take(&mut self, seat: usize, platform: Option<&str>) -> std::result::Result<(), Refusal> {
@@ -228,7 +263,7 @@ impl Desk {
         };
         Ok(json!({
             "phase": "question", "number": number, "of": of, "kind": text.kind.name(), "question": text.question, "choices": text.choices,
-            "pictures": pictures, "size": text.size, "accepted": accepted, "label": label, "left": left,
+            "pictures": pictures, "size": text.size, "accepted": accepted, "label": label, "left": left, "least": text.least_seconds,
             "undo": place.undo, "rest": number > 0 && number.is_multiple_of(25),
         }))
     }
@@ -245,41 +280,53 @@ impl Desk {
         self.state(seat, now)
     }
 
-    /// The picture before shows what it is to show: the changed one may be seen.
-    pub fn accept(&mut self, seat: usize, question: usize, now: f64) -> Said {
-        self.current(seat, question, now)?;
+    /// The picture before shows what it is to show: the changed one may be seen. `looked`: as for an answer.
+    pub fn accept(&mut self, seat: usize, question: usize, looked: Option<f64>, now: f64) -> Said {
+        let seconds = self.current(seat, question, looked, now)?;
         if self.task.text.kind != QuestionKind::KeepsLabel {
             return refused(400, "there is nothing to accept");
         }
         let place = &mut self.places[seat];
-        place.accepted.get_or_insert(now);
+        if place.accepted.is_none() {
+            (place.accepted, place.looked) = (Some(now), seconds);
+        }
         self.state(seat, now)
     }
 
-    /// Refuses what is not about the question that is asked, or comes before it can have been seen.
-    fn current(&self, seat: usize, question: usize, now: f64) -> std::result::Result<f64, Refusal> {
+    /// Refuses what is not about the question that is asked, or comes before it can have been seen. Otherwise for how long the question was looked
+    /// at, in all.
+    fn current(
+        &self,
+        seat: usize,
+        question: usize,
+        looked: Option<f64>,
+        now: f64,
+    ) -> std::result::Result<f64, Refusal> {
         let place = &self.places[seat];
         if !place.begun || question != place.next || question >= place.answers.len() {
             return refused(409, "another question is asked by now");
         }
-        let Some(shown) = place.shown.filter(|_| place.pause <= now) else {
+        if place.shown.is_none() || place.pause > now {
             return refused(425, "the question was not shown yet");
-        };
-        let left = place.looked_at(now) + self.task.text.least_seconds - now;
-        // Clocks of pages run a little differently.
-        if left > 0.05 {
+        }
+        let elapsed = now - place.looked_at(now);
+        // Never longer than it was there.
+        let looked = looked.map_or(elapsed, |looked| looked.min(elapsed));
+        let left = self.task.text.least_seconds - looked;
+        if left > CLOCKS {
             return refused(425, format!("too fast: look for {left:.1} seconds more"));
         }
-        Ok(now - shown)
+        Ok(place.looked + looked)
     }
 
-    /// Takes an answer: it is on the disk before anybody hears of it.
-    pub fn answer(&mut self, seat: usize, question: usize, choice: usize, now: f64) -> Said {
+    /// Takes an answer: it is on the disk before anybody hears of it. `looked`: for how many seconds what is seen now was there, as the page says
+    /// whose pictures may have come late; by the server's clock where nobody says.
+    pub fn answer(&mut self, seat: usize, question: usize, choice: usize, looked: Option<f64>, now: f64) -> Said {
         // What was taken already, and only the reply to it was lost.
         if self.places[seat].answers.get(question) == Some(&Some(choice)) {
             return self.state(seat, now);
         }
-        let seconds = self.current(seat, question, now)?;
+        let seconds = self.current(seat, question, looked, now)?;
         if choice >= self.task.text.choices.len() {
             return refused(400, "there is no such answer");
         }
@@ -288,13 +335,14 @@ impl Desk {
             return refused(409, "that is not what is asked");
         }
         let Some(asked) = self.question(seat) else { return refused(409, "all questions are answered") };
-        let said = json!({ "item": asked.item, "choice": choice, "seconds": rounded(seconds) });
+        let said = json!({ "item": asked.item, "choice": choice, "seconds": seconds.is_finite().then(|| rounded(seconds)) });
         self.write(seat, question, said)?;
         let pause = self.task.text.pause;
         let place = &mut self.places[seat];
         place.answers[question] = Some(choice);
         place.go_on();
         (place.shown, place.accepted, place.undo) = (None, None, place.next == question + 1);
+        (place.looked, place.last) = (0.0, seconds);
         place.pause = now + pause;
         self.state(seat, now)
     }
@@ -311,6 +359,7 @@ impl Desk {
         place.answers[question] = None;
         place.next = question;
         (place.shown, place.accepted, place.undo, place.pause) = (None, None, false, 0.0);
+        place.looked = place.last;
         self.state(seat, now)
     }
 
@@ -321,19 +370,8 @@ impl Desk {
         if let Some(platform) = &self.seats.platform[seat] {
             said["platform"] = platform.as_str().into();
         }
-        let line = sealed_line(&said);
-        let written = self.log.write_all(line.as_bytes()).and_then(|()| self.log.sync_data());
-        match written {
-            Ok(()) => {
-                self.written += line.len() as u64;
-                Ok(())
-            }
-            Err(e) => {
-                // Half a line would spoil the next one.
-                let _ = self.log.set_len(self.written);
-                refused(500, format!("the answer can't be written down, and was not taken: {e}"))
-            }
-        }
+        let written = self.log.append(&said);
+        written.or_else(|e| refused(500, format!("the answer can't be written down, and was not taken: {e}")))
     }
 
     /// The file of a picture that a worker may see now; `None` stands for those to study.

@@ -3,6 +3,7 @@
 
 mod desk;
 mod export;
+mod log;
 mod owner;
 mod page;
 mod seats;

@@ -20,6 +20,8 @@ pub(super) struct Overview {
     pub task: Arc<PeopleTask>,
     /// As of Desk::progress.
     pub progress: Vec<(bool, usize, usize, Option<f64>)>,
+    /// As of Desk::trouble.
+    pub trouble: Option<String>,
 }
 
 fn percent([yes, of]: [usize; 2]) -> String {
@@ -28,10 +30,11 @@ fn percent([yes, of]: [usize; 2]) -> String {
 
 /// `address`: its own. One that stands still asks for itself no more, so that it can be read in peace.
 pub(super) fn page(cx: &Cx, of: &Overview, address: &str, still: bool, style: &str) -> String {
-    let Overview { task, progress } = of;
+    let Overview { task, progress, trouble } = of;
     let text = &task.text;
     let joined = progress.iter().filter(|place| place.0).count();
     let done = progress.iter().filter(|place| place.1 == place.2).count();
+    let idle = progress.iter().filter(|place| place.0 && place.1 == 0).count();
     let answered: usize = progress.iter().map(|place| place.1).sum();
     let found = answers(cx, task).ok();
     let agreement = found.as_ref().and_then(|found| {
@@ -83,13 +86,14 @@ pub(super) fn page(cx: &Cx, of: &Overview, address: &str, still: bool, style: &s
                 main {
                     h1 { "Progress of task " (task.mark()) }
                     p { (text.question) }
+                    @if let Some(trouble) = trouble { p role="alert" { strong { "No answers are taken: " (trouble) "." } } }
                     @if still {
                         p { "As it was when you opened it. " a href=(format!("{address}/still")) { "Look again" } ", or " a href=(address) { "follow it" } "." }
                     } @else {
                         p { "New every five seconds. " a href=(format!("{address}/still")) { "Stand still" } "." }
                     }
                     dl {
-                        dt { "Workers" } dd { (joined) " of " (progress.len()) " places taken, " (done) " finished" }
+                        dt { "Workers" } dd { (joined) " of " (progress.len()) " places taken, " (done) " finished" @if idle > 0 { ", " (idle) " without an answer" } }
                         dt { "Answers" } dd { (answered) " of " (task.questions()) }
                         dt { "Known answers right" } dd { (percent(known)) }
                         dt { "Pairs that agree" } dd { (agreement.as_ref().map_or("–".into(), |found| bounded(found.percent))) }

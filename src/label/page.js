@@ -7,7 +7,7 @@ const main = document.querySelector("main");
 const live = document.querySelector("#live");
 // Single keys answer unless they are switched off, which who steers by voice may want.
 let keys = (() => { try { return localStorage.getItem("viva-keys") !== "off"; } catch { return true; } })();
-let now = null, ready = 0, timer = null, busy = false, shownFor = null;
+let now = null, ready = 0, timer = null, busy = false, shownFor = null, lookedFor = null, lookedFrom = null;
 
 const make = (tag, props = {}, ...children) => {
   const node = Object.assign(document.createElement(tag), props);
@@ -73,6 +73,11 @@ function open(state) {
 
 function later() {
   clearTimeout(timer);
+  // Pictures that came late were not looked at while they were on their way.
+  if (lookedFrom === null && loaded()) {
+    lookedFrom = performance.now();
+    ready = Math.max(ready, lookedFrom + 1000 * Math.min(now.least || 0, 1000));
+  }
   const left = ready - performance.now(), waits = left > 0 || !loaded();
   for (const button of document.querySelectorAll("button[data-choice]")) button.setAttribute("aria-disabled", waits ? "true" : "false");
   if (waits) timer = setTimeout(later, left > 0 ? Math.min(left, 200) : 200); else if (now && now.phase === "pause") refresh();
@@ -86,8 +91,9 @@ function choose(i) {
   if (!now || now.phase !== "question" || busy) return;
   if (performance.now() < ready) { say("Look a little longer."); return; }
   if (!loaded()) { say("The pictures are still on their way."); return; }
-  if (now.kind === "keeps_label" && i === -1) return send("/accept", { question: now.number });
-  send("/answer", { question: now.number, choice: i });
+  const looked = (performance.now() - (lookedFrom ?? performance.now())) / 1000;
+  if (now.kind === "keeps_label" && i === -1) return send("/accept", { question: now.number, looked });
+  send("/answer", { question: now.number, choice: i, looked });
 }
 function undo() { if (now && now.undo && !busy) send("/undo", { question: now.number - 1 }); }
 
@@ -106,6 +112,9 @@ const fine = widest => now.size && now.size[0] > widest ? " fine" : "";
 function show(state) {
   now = state;
   ready = performance.now() + 1000 * (state.left || 0);
+  // The same question, shown again, was looked at before.
+  const asked = `${state.phase} ${state.number} ${state.accepted}`;
+  if (asked !== lookedFor) { lookedFor = asked; lookedFrom = null; }
   const top = make("div", { class: "top" },
     make("span", {}, state.phase === "begin" ? "" : `${state.number} of ${state.of} answered`),
     state.undo ? make("button", { type: "button", onclick: undo }, "Undo", make("kbd", {}, "u")) : null);
@@ -217,8 +226,14 @@ else {
   const parts = [make("h1", {}, "Looking at pictures")];
   parts.push(make("p", {}, "You will be asked about pictures. You may stop at any time. " + (platform
     ? "Your answers are kept with the number that the platform gave you." : "Your answers are kept without your name.")));
-  if (kept && /^\/w\/[0-9a-f]{32}$/.test(kept)) parts.push(make("p", { class: "choices" }, make("button", { class: "go", onclick: () => location.assign(kept) }, "Go on where I was")));
-  parts.push(make("p", { class: "choices" }, make("button", { class: kept ? "" : "go", id: "join", onclick: join }, "Take part")));
+  // The place may be of another task that was asked here.
+  if (kept && /^\/w\/[0-9a-f]{32}$/.test(kept)) ask(kept + "/state").then(() => {
+    const goOn = make("p", { class: "choices" }, make("button", { class: "go", id: "go-on", onclick: () => location.assign(kept) }, "Go on where I was"));
+    const button = document.querySelector("#join");
+    button.className = "";
+    button.parentNode.before(goOn);
+  }, () => {});
+  parts.push(make("p", { class: "choices" }, make("button", { class: "go", id: "join", onclick: join }, "Take part")));
   parts.push(make("p", { class: "said" }));
   main.replaceChildren(...parts);
 }

@@ -56,6 +56,28 @@ pub(super) fn page() -> String {
     document(None, None)
 }
 
+/// What is shown at an address that is nobody's.
+pub(super) fn not_here(why: &str) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "Looking at pictures" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body { main {
+                h1 { "Not here" }
+                p { "At this address " (why) "." }
+                p.choices { a.go href="/" { "To the first page" } }
+            } }
+        }
+    };
+    page.into_string() + "\n"
+}
+
 /// A page with the questions of one worker in it, which answers no server and loads nothing.
 pub(super) fn batch(batch: &str) -> String {
     let policy = format!(

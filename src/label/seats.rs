@@ -1,13 +1,15 @@
 //! Who may answer: a secret word for each worker and one for the owner, kept beside the task so that a server that was killed knows them again;
 //! and who has taken which place.
 
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Write};
 use std::path::Path;
 
 use serde_json::json;
 
-use crate::core::files::{broken_line, broken_seal, read, sealed, sealed_line};
+use super::log::Log;
+use crate::core::files::{broken_line, broken_seal, read, sealed};
 use crate::core::{Error, Result};
 use crate::people::PeopleTask;
 
@@ -24,9 +26,9 @@ pub(super) struct Seats {
     pub joined: Vec<bool>,
     /// What a platform calls who has them, where one sent them.
     pub platform: Vec<Option<String>>,
-    file: File,
-    /// Bytes in it.
-    written: u64,
+    /// Secret words of those whose place was given to somebody else.
+    pub former: HashSet<String>,
+    log: Log,
 }
 
 /// 128 bits that nobody can guess.
@@ -74,20 +76,14 @@ impl Seats {
         }
         let secrets = |value: &serde_json::Value| value.as_str().filter(|token| token.len() == 32).map(String::from);
         let tokens: Option<Vec<String>> = json["tokens"].as_array().into_iter().flatten().map(secrets).collect();
-        let (Some(tokens), Some(owner)) = (tokens.filter(|tokens| tokens.len() == slots), secrets(&json["owner"]))
+        let (Some(mut tokens), Some(owner)) = (tokens.filter(|tokens| tokens.len() == slots), secrets(&json["owner"]))
         else {
             return Err(refused("not the places of this task"));
         };
         let path = task.folder.join(JOINED);
-        let failed = |e: std::io::Error| Error::file(&path, e);
-        let mut file = private(OpenOptions::new().read(true).append(true).create(true)).open(&path).map_err(failed)?;
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(failed)?;
-        // A line that was cut off was never answered.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).map_err(failed)?;
-        let (mut joined, mut platform) = (vec![false; slots], vec![None; slots]);
-        for (number, line) in text[..whole].lines().enumerate() {
+        let (log, text) = Log::open(&path, private(&mut OpenOptions::new()), |_| Ok(()))?;
+        let (mut joined, mut platform, mut former) = (vec![false; slots], vec![None; slots], HashSet::new());
+        for (number, line) in text.lines().enumerate() {
             let wrong = |problem: &str| {
                 Error::file(&path, format!("line {}: {problem}", number + 1))
                     .hint("remove it: places that were given to somebody who answered nothing may then be given again")
@@ -100,28 +96,41 @@ impl Seats {
             let seat = seat.ok_or_else(|| wrong("no place of this task"))?;
             joined[seat] = true;
             platform[seat] = json["platform"].as_str().map(String::from);
+            if let Some(token) = secrets(&json["token"]) {
+                former.insert(std::mem::replace(&mut tokens[seat], token));
+            }
         }
-        Ok(Self { tokens, owner, joined, platform, file, written: whole as u64 })
+        Ok(Self { tokens, owner, joined, platform, former, log })
     }
 
-    /// Gives a seat to somebody, for good; `platform`: what a platform calls who takes it.
+    /// Whether what is written down can still be.
+    pub fn check(&self) -> std::io::Result<()> {
+        self.log.check()
+    }
+
+    /// Gives a seat to somebody unless it was given; `platform`: what a platform calls who takes it.
     pub fn take(&mut self, seat: usize, platform: Option<&str>) -> std::io::Result<()> {
-        if !self.joined[seat] {
-            let mut line = json!({ "seat": seat });
-            if let Some(platform) = platform {
-                line["platform"] = platform.into();
+        if self.joined[seat] { Ok(()) } else { self.give(seat, platform, None) }
+    }
+
+    /// Gives a seat to somebody else, under another secret word.
+    pub fn give_again(&mut self, seat: usize, platform: Option<&str>) -> std::io::Result<()> {
+        let token = secret().map_err(|e| std::io::Error::other(e.message))?;
+        self.give(seat, platform, Some(&token))?;
+        self.former.insert(std::mem::replace(&mut self.tokens[seat], token));
+        Ok(())
+    }
+
+    fn give(&mut self, seat: usize, platform: Option<&str>, token: Option<&str>) -> std::io::Result<()> {
+        let mut line = json!({ "seat": seat });
+        for (name, word) in [("platform", platform), ("token", token)] {
+            if let Some(word) = word {
+                line[name] = word.into();
             }
-            let line = sealed_line(&line);
-            let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
-            if let Err(error) = written {
-                // Half a line would spoil the next one.
-                let _ = self.file.set_len(self.written);
-                return Err(error);
-            }
-            self.written += line.len() as u64;
-            self.joined[seat] = true;
-            self.platform[seat] = platform.map(String::from);
         }
+        self.log.append(&line)?;
+        self.joined[seat] = true;
+        self.platform[seat] = platform.map(String::from);
         Ok(())
     }
 }

@@ -1,28 +1,46 @@
 //! HTTP around the desk. What is answered depends on the path alone, which is taken apart and never decoded; what changes anything comes as JSON of
 //! a few bytes, from this page.
 
-use std::net::{SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Body, Incoming};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::{Value as Json, json};
-use tiny_http::{Header, Method, Request, Response, Server};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::{sleep, timeout};
 
 use super::desk::{Desk, Refusal};
 use super::{owner, page};
 use crate::core::{Cx, Error, Result};
 
-/// Requests that are answered at once.
+/// Requests that are worked on at once: each may wait for the disk.
 const THREADS: usize = 8;
 
-/// Bytes of what a page says, at most. tiny_http has read so many before a request is seen, so that nobody can keep a thread waiting for them.
+/// Bytes of what a page says, at most.
 const LARGEST: usize = 1024;
 
-/// How often a connection of our own is made. Connections that come at once are handed by tiny_http 0.12 to fewer threads than they are, so that
-/// one may wait for as long as another is kept open, which browsers do for minutes; each that comes has a thread look for those that wait.
-const NUDGE: Duration = Duration::from_millis(50);
+/// For how long a connection may say nothing, or not say all of what it asks.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// For how long a connection is kept, and then for how long for what it still hears: nobody holds one by not listening.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// Connections that are kept at once, at most, and files for everything else.
+const CONNECTIONS: u64 = 4096;
+const OTHER_FILES: u64 = 64;
 
 /// Where the page is.
 #[derive(Debug, Clone)]
@@ -35,25 +53,26 @@ pub struct Address {
 /// A server that runs until it is let go of.
 pub struct Serving {
     pub at: SocketAddr,
-    stop: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
+    /// Ends it where it is dropped.
+    stop: Option<oneshot::Sender<Infallible>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Serving {
     /// Answers until the process ends.
     pub fn wait(mut self) {
-        self.threads.drain(..).for_each(|thread| {
+        if let Some(thread) = self.thread.take() {
             let _ = thread.join();
-        });
+        }
     }
 }
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        self.threads.drain(..).for_each(|thread| {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
             let _ = thread.join();
-        });
+        }
     }
 }
 
@@ -66,6 +85,8 @@ struct Shared {
     clock: Instant,
     page: String,
     policy: String,
+    /// What was told to whoever runs the server.
+    told: Mutex<HashSet<String>>,
 }
 
 impl Shared {
@@ -80,11 +101,13 @@ impl Shared {
 
 /// Begins to answer at an address; port 0 is any that is free.
 pub fn serve(desk: Desk, address: Address) -> Result<Serving> {
-    let server = Server::http(address.at).map_err(|e| {
+    let failed = |e: std::io::Error| {
         Error::argument(format!("viva label: nothing can be served at {}: {e}", address.at))
             .hint("another --port, or an address of this machine as --host")
-    })?;
-    let at = server.server_addr().to_ip().ok_or_else(|| Error::internal("a server without an address"))?;
+    };
+    let listener = std::net::TcpListener::bind(address.at).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    let at = listener.local_addr().map_err(failed)?;
     let mut hosts = vec![at.to_string()];
     if at.ip().is_loopback() {
         hosts.push(format!("localhost:{}", at.port()));
@@ -99,27 +122,81 @@ pub fn serve(desk: Desk, address: Address) -> Result<Serving> {
         clock: Instant::now(),
         page: page::page(),
         policy: page::policy(),
+        told: Mutex::default(),
     });
-    let (server, stop) = (Arc::new(server), Arc::new(AtomicBool::new(false)));
-    let threads = (0..THREADS).map(|_| {
-        let (server, shared, stop) = (server.clone(), shared.clone(), stop.clone());
-        std::thread::spawn(move || {
-            while !stop.load(Ordering::Relaxed) {
-                if let Ok(Some(request)) = server.recv_timeout(Duration::from_millis(100)) {
-                    answer(&shared, request);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .max_blocking_threads(THREADS)
+        .build()
+        .map_err(failed)?;
+    let (stop, stopped) = oneshot::channel::<Infallible>();
+    let thread = std::thread::spawn(move || {
+        runtime.block_on(async {
+            if let Ok(listener) = TcpListener::from_std(listener) {
+                tokio::select! {
+                    () = accept(listener, shared) => {}
+                    _ = stopped => {}
                 }
             }
-        })
+        });
+        runtime.shutdown_timeout(Duration::from_secs(2));
     });
-    let mut threads: Vec<JoinHandle<()>> = threads.collect();
-    let stopped = stop.clone();
-    threads.push(std::thread::spawn(move || {
-        while !stopped.load(Ordering::Relaxed) {
-            std::thread::sleep(NUDGE);
-            let _ = TcpStream::connect_timeout(&at, Duration::from_secs(1));
+    Ok(Serving { at, stop: Some(stop), thread: Some(thread) })
+}
+
+/// How many connections there are files for.
+fn connections() -> usize {
+    #[cfg(unix)]
+    {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: it is written to what it points at, and read from it.
+        unsafe {
+            if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) == 0 {
+                let wanted = libc::rlimit { rlim_cur: limit.rlim_max.min(CONNECTIONS + OTHER_FILES), ..limit };
+                if wanted.rlim_cur > limit.rlim_cur && libc::setrlimit(libc::RLIMIT_NOFILE, &wanted) == 0 {
+                    limit = wanted;
+                }
+                return limit.rlim_cur.saturating_sub(OTHER_FILES).clamp(1, CONNECTIONS) as usize;
+            }
         }
-    }));
-    Ok(Serving { at, threads, stop })
+    }
+    256
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    let places = Arc::new(Semaphore::new(connections()));
+    loop {
+        let Ok(place) = places.clone().acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let shared = shared.clone();
+                tokio::spawn(async move {
+                    hear(stream, shared).await;
+                    drop(place);
+                });
+            }
+            // Who was there is gone, or there are no files left for the moment.
+            Err(_) => sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+/// Answers what is asked over one connection.
+async fn hear(stream: TcpStream, shared: Arc<Shared>) {
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(|request| {
+        let shared = shared.clone();
+        async move { Ok::<_, Infallible>(answer(shared, request).await) }
+    });
+    let mut server = http1::Builder::new();
+    server.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(16 << 10);
+    let mut connection = pin!(server.serve_connection(TokioIo::new(stream), service));
+    // Whoever went away does not hear it.
+    if timeout(LONGEST, connection.as_mut()).await.is_err() {
+        connection.as_mut().graceful_shutdown();
+        let _ = timeout(PATIENCE, connection).await;
+    }
 }
 
 /// The address of a server in small letters, without the port that its scheme has anyway.
@@ -136,37 +213,70 @@ fn said(json: &Json) -> Reply {
     Reply(200, "application/json", json.to_string().into_bytes())
 }
 
-fn answer(shared: &Shared, mut request: Request) {
-    let reply = reply(shared, &mut request).unwrap_or_else(|Refusal(status, why)| {
-        Reply(status, "application/json", json!({ "error": why }).to_string().into_bytes())
+/// What was asked, taken out of HTTP.
+struct Asked {
+    method: Method,
+    /// Whom it was asked of, where that is said once.
+    host: Option<String>,
+    path: String,
+    headers: HeaderMap,
+    body: std::result::Result<Json, Refusal>,
+}
+
+async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    let (head, body) = request.into_parts();
+    let mut hosts = head.headers.get_all(header::HOST).iter();
+    let host = match (hosts.next(), hosts.next(), head.uri.authority()) {
+        (Some(host), None, None) => host.to_str().ok().map(String::from),
+        _ => None,
+    };
+    let body = match head.method {
+        Method::POST => read(&head.headers, body).await,
+        _ => Ok(Json::Null),
+    };
+    let path = head.uri.path_and_query().map_or("", |path| path.as_str()).to_string();
+    let asked = Asked { method: head.method, host, path, headers: head.headers, body };
+    let policy = HeaderValue::from_str(&shared.policy);
+    let replied = tokio::task::spawn_blocking(move || {
+        reply(&shared, asked).unwrap_or_else(|Refusal(status, why)| {
+            if status == 500 && shared.told.lock().unwrap_or_else(PoisonError::into_inner).insert(why.clone()) {
+                eprintln!("viva label: {why}");
+            }
+            Reply(status, "application/json", json!({ "error": why }).to_string().into_bytes())
+        })
     });
-    let Reply(status, kind, bytes) = reply;
-    let headers = [
-        ("Content-Type", kind),
-        ("Cache-Control", "no-store"),
-        ("Content-Security-Policy", shared.policy.as_str()),
-        ("X-Content-Type-Options", "nosniff"),
-        ("Referrer-Policy", "no-referrer"),
-        ("Cross-Origin-Opener-Policy", "same-origin"),
-        ("Cross-Origin-Resource-Policy", "same-origin"),
-    ];
-    let headers = headers.into_iter().filter_map(|(name, value)| Header::from_bytes(name, value).ok());
-    let response = headers.fold(Response::from_data(bytes).with_status_code(status), Response::with_header);
-    // Whoever went away does not hear it.
-    let _ = request.respond(response);
+    let Reply(status, kind, bytes) = replied
+        .await
+        .unwrap_or_else(|_| Reply(500, "application/json", br#"{"error":"a fault in the server"}"#.to_vec()));
+    let mut response = Response::new(Full::new(Bytes::from(bytes)));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    let opened_by_none = HeaderName::from_static("cross-origin-opener-policy");
+    let read_by_none = HeaderName::from_static("cross-origin-resource-policy");
+    for (name, value) in [
+        (header::CONTENT_TYPE, kind),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (opened_by_none, "same-origin"),
+        (read_by_none, "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if let Ok(policy) = policy {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
 }
 
 fn refused<T>(status: u16, why: &str) -> std::result::Result<T, Refusal> {
     Err(Refusal(status, why.into()))
 }
 
-fn header<'a>(request: &'a Request, name: &'static str) -> Option<&'a str> {
-    request.headers().iter().find(|header| header.field.equiv(name)).map(|header| header.value.as_str())
-}
-
-fn reply(shared: &Shared, request: &mut Request) -> std::result::Result<Reply, Refusal> {
+fn reply(shared: &Shared, asked: Asked) -> std::result::Result<Reply, Refusal> {
+    let header = |name: &str| asked.headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     // Some programs name the scheme's own port too; which scheme was asked by stands in no header.
-    let host = header(request, "Host").unwrap_or("");
+    let host = asked.host.as_deref().unwrap_or("");
     let called = ["http", "https"].map(|scheme| as_browsers_write(&format!("{scheme}://{host}")));
     let known =
         |called: &String| called.split_once("://").is_some_and(|(_, host)| shared.hosts.iter().any(|one| one == host));
@@ -174,32 +284,36 @@ fn reply(shared: &Shared, request: &mut Request) -> std::result::Result<Reply, R
         return refused(403, "this server is not called so");
     }
     let other = |origin: &str| !shared.origins.contains(&as_browsers_write(origin));
-    if header(request, "Origin").is_some_and(other) {
+    if header("Origin").is_some_and(other) {
         return refused(403, "asked for by another page");
     }
-    if header(request, "Sec-Fetch-Site").is_some_and(|site| site == "cross-site") && *request.method() != Method::Get {
+    if header("Sec-Fetch-Site").is_some_and(|site| site == "cross-site") && asked.method != Method::GET {
         return refused(403, "asked for by another page");
     }
     // Platforms add to the first page's address whom they sent; the page says it when it asks for a place.
-    let url = if request.url().starts_with("/?") { "/".into() } else { request.url().to_string() };
+    let url = if asked.path.starts_with("/?") { "/" } else { &asked.path };
     let path: Vec<&str> = url.split('/').skip(1).collect();
     let now = shared.now();
-    match request.method() {
-        Method::Get | Method::Head => match path[..] {
+    match asked.method {
+        Method::GET | Method::HEAD => match path[..] {
             [""] => Ok(Reply(200, "text/html; charset=utf-8", shared.page.clone().into_bytes())),
             ["o", token] | ["o", token, "still"] => {
                 let desk = shared.desk();
                 if !desk.is_owner(token) {
                     return refused(404, "nothing is here");
                 }
-                let overview = owner::Overview { task: desk.task.clone(), progress: desk.progress(now) };
+                let overview = owner::Overview {
+                    task: desk.task.clone(),
+                    progress: desk.progress(now),
+                    trouble: desk.trouble(),
+                };
                 drop(desk);
                 let page = owner::page(&Cx::default(), &overview, &format!("/o/{token}"), path.len() == 3, page::STYLE);
                 Ok(Reply(200, "text/html; charset=utf-8", page.into_bytes()))
             }
             ["w", token, ref rest @ ..] => {
                 let mut desk = shared.desk();
-                let Some(seat) = desk.seat(token) else { return refused(404, "nothing is here") };
+                let Some(seat) = desk.seat(token) else { return not_here(&desk, token, rest.is_empty()) };
                 match rest {
                     [] => Ok(Reply(200, "text/html; charset=utf-8", shared.page.clone().into_bytes())),
                     ["state"] => Ok(said(&desk.state(seat, now)?)),
@@ -218,8 +332,8 @@ fn reply(shared: &Shared, request: &mut Request) -> std::result::Result<Reply, R
             }
             _ => refused(404, "nothing is here"),
         },
-        Method::Post => {
-            let body = body(request)?;
+        Method::POST => {
+            let body = asked.body?;
             let number = |name: &str| match body.get(name).and_then(Json::as_u64).and_then(|n| usize::try_from(n).ok())
             {
                 Some(number) => Ok(number),
@@ -232,15 +346,22 @@ fn reply(shared: &Shared, request: &mut Request) -> std::result::Result<Reply, R
                         Some(Json::String(name)) => Some(name.as_str()),
                         Some(_) => return refused(400, "`platform` must be a text"),
                     };
-                    Ok(said(&shared.desk().join(platform)?))
+                    Ok(said(&shared.desk().join(platform, now)?))
                 }
                 ["w", token, what] => {
                     let mut desk = shared.desk();
-                    let Some(seat) = desk.seat(token) else { return refused(404, "nothing is here") };
+                    let Some(seat) = desk.seat(token) else { return not_here(&desk, token, false) };
+                    let looked = match body.get("looked") {
+                        None => None,
+                        Some(seconds) => match seconds.as_f64().filter(|seconds| *seconds >= 0.0) {
+                            Some(seconds) => Some(seconds),
+                            None => return refused(400, "`looked` must be a number of seconds"),
+                        },
+                    };
                     let state = match what {
                         "begin" => desk.begin(seat, now),
-                        "accept" => desk.accept(seat, number("question")?, now),
-                        "answer" => desk.answer(seat, number("question")?, number("choice")?, now),
+                        "accept" => desk.accept(seat, number("question")?, looked, now),
+                        "answer" => desk.answer(seat, number("question")?, number("choice")?, looked, now),
                         "undo" => desk.undo(seat, number("question")?, now),
                         _ => return refused(404, "nothing is here"),
                     };
@@ -253,22 +374,34 @@ fn reply(shared: &Shared, request: &mut Request) -> std::result::Result<Reply, R
     }
 }
 
+/// What is said of an address that is nobody's, to a page or to whoever opens one.
+fn not_here(desk: &Desk, token: &str, opened: bool) -> std::result::Result<Reply, Refusal> {
+    let (status, why) = match desk.is_former(token) {
+        true => (410, "this place was given to somebody else, as nothing was answered here for half an hour"),
+        false => (404, "nothing is here"),
+    };
+    if !opened {
+        return refused(status, why);
+    }
+    Ok(Reply(status, "text/html; charset=utf-8", page::not_here(why).into_bytes()))
+}
+
 /// What a page says, as an object.
-fn body(request: &mut Request) -> std::result::Result<Json, Refusal> {
+async fn read(headers: &HeaderMap, body: Incoming) -> std::result::Result<Json, Refusal> {
     // Forms of other pages can't say that they send JSON.
-    let kind = header(request, "Content-Type").unwrap_or("");
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("");
     if kind.split(';').next().map(str::trim) != Some("application/json") {
         return refused(415, "wanted is JSON");
     }
-    match request.body_length() {
-        Some(length) if length <= LARGEST => {}
+    match body.size_hint().exact() {
+        Some(length) if length <= LARGEST as u64 => {}
         Some(_) => return refused(413, "that is too much"),
         None => return refused(411, "how long it is must be said"),
     }
-    let mut bytes = vec![];
-    let read =
-        std::io::Read::read_to_end(&mut std::io::Read::take(request.as_reader(), LARGEST as u64 + 1), &mut bytes);
-    let json: Option<Json> = read.ok().and_then(|_| serde_json::from_slice(&bytes).ok());
+    let Ok(read) = timeout(PATIENCE, Limited::new(body, LARGEST).collect()).await else {
+        return refused(408, "not all of it came");
+    };
+    let json: Option<Json> = read.ok().and_then(|read| serde_json::from_slice(&read.to_bytes()).ok());
     match json.filter(Json::is_object) {
         Some(json) => Ok(json),
         None => refused(400, "not an object in JSON"),

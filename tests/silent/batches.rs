@@ -21,10 +21,15 @@ fn what_a_batch_changes_is_told_by_what_changes_it() {
         let mixing = told.call(model::from(pointing, #{ classes: 10 }));
         let counting = told.call(model::from(|x| f.logits(x) * (1.0 + 0.5 / x.len()), #{ classes: 10 }));
         let alone = told.call(model::from(|x| f.logits(x), #{ classes: 10 }));
+        let copies = data::from(ds.images().pick([0, 0, 0, 0, 0, 0, 0, 0]), [0, 0, 0, 0, 0, 0, 0, 0]);
+        let of_copies = |closure| { let model = model::from(closure, #{ classes: 10 }); model.predict(copies); model.cautions };
+        let hidden = of_copies.call(|x| f.logits(x) - 0.5 * f.logits(x).mean(0));
         #{
             mixing: mixing.len() == 1 && "depends on the others in its batch" in mixing[0],
             counting: counting.len() == 1 && "depends on how many others are in its batch" in counting[0],
             alone: alone.is_empty(),
+            hidden: hidden.len() == 1 && "depends on the others in its batch" in hidden[0],
+            steady: of_copies.call(|x| f.logits(x)).is_empty(),
         }"#,
     );
 }

@@ -7,6 +7,7 @@ mod attack;
 mod audited;
 mod farther;
 mod finding;
+mod least_change;
 mod longer;
 mod moved;
 mod order;
@@ -34,12 +35,13 @@ trait Check: Sync {
 }
 
 /// In the order in which they are asked: those that cost little first.
-static CHECKS: [&dyn Check; 12] = [
+static CHECKS: [&dyn Check; 13] = [
     &order::SameAgain,
     &alone::Alone,
     &moved::Moved,
     &rounded::Rounded,
     &score_only::ScoreOnly,
+    &least_change::LeastChange,
     &longer::Longer,
     &restarts::Restarts,
     &farther::Farther,

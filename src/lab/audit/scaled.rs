@@ -68,7 +68,9 @@ impl Check for Scaled {
         };
         let says = match (more, fewer) {
             (0, 0) => format!("it finds the same{by}"),
-            (0, fewer) => format!("it finds {} fewer{by}: what it finds goes by how large scores are", images(fewer)),
+            (0, fewer) => {
+                format!("nothing more fails, and {} fewer{by}: what the attack finds goes by how large scores are", images(fewer))
+            }
             (more, _) => format!("{} fail that the attack left right{by}: how large scores are hid them", images(more)),
         };
         // That it finds fewer is the attack's fault, but not on this model as it is.

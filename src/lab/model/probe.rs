@@ -267,8 +267,8 @@ impl Model {
             ));
         } else if spread > 0.0 && spread < FINE {
             noticed.push(format!(
-                "scores of {} lie within {} of each other: the loss of a softmax of them hardly changes in single precision, and searches by it see \
-                 little; objective::misclassify().loss(\"{}\") goes by the scores themselves",
+                "scores of {} for images as they stand lie within {} of each other: the loss of a softmax of such scores hardly changes in single \
+                 precision, and searches by it see little there; objective::misclassify().loss(\"{}\") goes by the scores themselves",
                 self.name,
                 significant(spread, 2),
                 if answers.size()[1] < 3 { "lead" } else { "dlr" }
@@ -310,7 +310,9 @@ impl Model {
         if other {
             return Ok(noticed);
         }
-        if alone > SAME && self.goes_by_company(images, answers)? {
+        // Among copies of itself an image is answered as alone, whatever a model makes of a batch.
+        let only_copies = last > 0 && images.f_sub(&of_last)?.f_abs()?.f_max()?.f_double_value(&[])? == 0.0;
+        if (alone > SAME || only_copies) && self.goes_by_company(images, answers)? {
             noticed.push(format!(
                 "what {} answers to an image depends on the others in its batch, {UNSTEADY}: outcomes are of these batches",
                 self.name

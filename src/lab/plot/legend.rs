@@ -102,11 +102,21 @@ impl<'a> Legend<'a> {
         ((width / (self.widest() + self.font)) as usize).clamp(1, self.entries.len().max(1))
     }
 
-    /// The same with as many entries as fit into a height below a plot, the last of which says how many others there are.
+    /// The same with as many entries as fit into a height below a plot, in smaller letters where more do then; if not all do, the last says how
+    /// many others there are.
     pub fn within(mut self, width: f64, height: f64) -> Self {
-        let (all, row, gap) = (self.entries.len(), self.row(), self.font * 0.5);
-        let rows = (((height - gap) / row) as usize).max(1);
-        if all > rows * self.per_row(width) {
+        const SMALLER: [f64; 3] = [0.9, 0.8, 0.7];
+        let all = self.entries.len();
+        let rows = |own: &Self| (((height - own.font * 0.5) / own.row()) as usize).max(1);
+        let font = self.font;
+        let sizes = std::iter::once(1.0).chain(SMALLER);
+        let fits = sizes.map(|size| size * font).find(|&size| {
+            self.font = size;
+            all <= rows(&self) * self.per_row(width)
+        });
+        self.font = fits.unwrap_or(font);
+        let rows = rows(&self);
+        if fits.is_none() {
             let kept = (rows - 1) * self.per_row(width);
             self.entries.truncate(kept);
             let rest = format!("and {} others that have no place here", all - kept);

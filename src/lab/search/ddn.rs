@@ -74,7 +74,11 @@ impl GradientSearch for Ddn {
     }
 
     fn begin(&self, cases: &Cases) -> Result<Vec<Tensor>> {
-        self.own_ball().begin(cases, self.ball)
+        // What lies far beyond all that is asked about need not be come back from.
+        let space = cases.differentiable()?;
+        let levels = cases.sights.iter().filter_map(|sight| sight.level);
+        let asked = levels.chain(space.within()).fold(0.0, f64::max);
+        self.own_ball().begin(cases, if asked > 0.0 { self.ball.min(asked) } else { self.ball })
     }
 
     fn ask(&self, cases: &Cases, walk: &Walk) -> Result<Option<Ask>> {
@@ -96,7 +100,6 @@ impl Ddn {
         let start = space.start(&cases.base)?;
         let smaller = at.radius.f_mul_scalar(1.0 - self.gamma)?;
         let radius = smaller.f_where_self(&at.fails, &at.radius.f_mul_scalar(1.0 + self.gamma)?)?;
-        let radius = radius.f_clamp_max(space.within().unwrap_or(f64::INFINITY))?;
         // No change within the bounds is longer.
         let radius = match cases.space.bounds() {
             Some(bounds) => radius.f_minimum(&norms(

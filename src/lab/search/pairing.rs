@@ -4,11 +4,11 @@ use super::ball::PixelBall;
 use super::exhaustive::Exhaustive;
 use super::gradient::GradientSearch;
 use super::proposals::Proposing;
-use super::slopes::has_slopes;
+use super::slopes::{chooses, has_slopes};
 use super::{Examination, Need, Search};
 use crate::core::{Error, ErrorKind, Result};
 use crate::objective::Objective;
-use crate::space::Norm;
+use crate::space::{Norm, Space};
 
 /// How a search goes about it.
 pub enum Approach<'a> {
@@ -92,9 +92,22 @@ pub const SEARCHES: [(&str, &[Need]); 25] = [
     ("worst", &[Need::Gradients]),
 ];
 
+/// Of the searches along gradients those that have steps in l2 alone.
+const IN_L2_ALONE: [&str; 2] = ["ddn", "carlini_wagner"];
+
+/// In which norm searches along gradients go; a step over factors is a sign for each.
+fn norm(space: &dyn Space) -> Option<Norm> {
+    space.differentiable().map_or_else(|| has_slopes(space).then_some(Norm::Linf), |own| Some(own.norm()))
+}
+
+/// Whether some factor counts only `when` others are so.
+fn counts_when(space: &dyn Space) -> bool {
+    space.factored().is_some_and(|space| space.factors().iter().any(|factor| !factor.when.is_empty()))
+}
+
 /// The names in a table with one of these needs.
-fn names(table: &[(&str, &[Need])], needs: &[Need]) -> String {
-    let fit = |(_, of): &&(&str, &[Need])| of.iter().any(|need| needs.contains(need));
+fn names(table: &[(&str, &[Need])], needs: &[Need], also: impl Fn(&str) -> bool) -> String {
+    let fit = |(name, of): &&(&str, &[Need])| also(name) && of.iter().any(|need| needs.contains(need));
     table.iter().filter(fit).map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
@@ -107,10 +120,11 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
     ways.retain(|way| way.need().met_by(&*plan.space));
     if ways.is_empty() {
         let words: Vec<&str> = needs.iter().map(|need| need.words()).collect();
+        let chosen = chooses(&*plan.space);
         let has: Vec<Need> = SPACES
             .iter()
             .flat_map(|(_, needs)| needs.iter().copied())
-            .filter(|need| need.met_by(&*plan.space))
+            .filter(|need| need.met_by(&*plan.space) && !(chosen && *need == Need::Gradients))
             .collect();
         return Err(Error::new(
             ErrorKind::Pairing,
@@ -118,17 +132,15 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
         )
         .hint(format!(
             "it goes over space::{}; over this space go search::{}",
-            names(&SPACES, &needs),
-            names(&SEARCHES, &has)
+            names(&SPACES, &needs, |_| true),
+            names(&SEARCHES, &has, |search| !(norm(&*plan.space) != Some(Norm::L2) && IN_L2_ALONE.contains(&search)
+                || search == "counterfactual" && counts_when(&*plan.space)))
         )));
     }
-    // A step over factors is a sign for each.
-    let norm = plan
-        .space
-        .differentiable()
-        .map_or_else(|| has_slopes(&*plan.space).then_some(Norm::Linf), |own| Some(own.norm()));
-    if let (Some(Approach::Gradients(way)), Some(norm)) = (ways.first(), norm)
+    // Factors that no gradient chooses are told of where the search meets them.
+    if let (Some(Approach::Gradients(way)), Some(norm)) = (ways.first(), norm(&*plan.space))
         && !way.norms().contains(&norm)
+        && !chooses(&*plan.space)
     {
         return Err(not_in(norm, &search, way.norms()));
     }

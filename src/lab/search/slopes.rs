@@ -80,6 +80,14 @@ pub(super) fn has_slopes(space: &dyn Space) -> bool {
     space.factored().is_some_and(|space| space.factors().iter().any(|factor| slopes(factor.axis())))
 }
 
+/// Whether a space goes by factors of which one is chosen, so that no gradient leads to it.
+pub(super) fn chooses(space: &dyn Space) -> bool {
+    space.differentiable().is_none()
+        && space
+            .factored()
+            .is_some_and(|space| space.factors().iter().any(|factor| factor.axis().varies() && !slopes(factor.axis())))
+}
+
 fn slopes(axis: Axis) -> bool {
     matches!(axis, Axis::Range { .. } | Axis::Log { .. }) && axis.varies()
 }

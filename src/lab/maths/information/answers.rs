@@ -7,7 +7,7 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 
 use super::Estimator;
-use super::interval::{KnownInformation, interval};
+use super::interval::{KnownInformation, above_plugin, interval};
 use super::species::{Entropy, Harmonic, Rare, entropy};
 use crate::maths::shares::largest_missed_at;
 
@@ -215,7 +215,12 @@ impl Answers {
         let mut estimate = Estimate { value, lo: f64::NAN, hi: f64::NAN, labels, answers };
         if level.shuffles > 0 {
             let known = self.known(&counts, corrected, plugin, most, level, &harmonic, rng);
-            let (lo, hi) = interval(&known, level.delta);
+            let (lo, mut hi) = interval(&known, level.delta);
+            if !known.few {
+                let (_, moved) = self.plugin_left_out(&counts, &self.labels);
+                let most = above_plugin(known.n, plugin, jackknife_variance(&moved).sqrt(), level.delta);
+                hi = hi.min(most.max(lo));
+            }
             // A plug-in estimate may lie outside; what is drawn lies in its band.
             (estimate.lo, estimate.hi) = ((lo / LN_2).min(value), (hi / LN_2).max(value));
             estimate.hi = estimate.hi.max(self.unseen_information(level.delta));
@@ -322,8 +327,7 @@ impl Answers {
         let n = self.images() as f64;
         let (plugin, moved) = self.plugin_left_out(counts, labels);
         let mean = moved.iter().sum::<f64>() / n;
-        let squares = moved.iter().map(|moved| moved * moved).sum::<f64>();
-        Corrected { value: plugin - (n - 1.0) * mean, variance: ((n - 1.0) / n * (squares - n * mean * mean)).max(0.0) }
+        Corrected { value: plugin - (n - 1.0) * mean, variance: jackknife_variance(&moved) }
     }
 
     /// The plug-in estimate in nats, and how far it moves where each image is left out with all answers to it.
@@ -364,6 +368,14 @@ impl Answers {
 struct Corrected {
     value: f64,
     variance: f64,
+}
+
+/// Of an estimate that moves so far where each image is left out.
+fn jackknife_variance(moved: &[f64]) -> f64 {
+    let n = moved.len() as f64;
+    let mean = moved.iter().sum::<f64>() / n;
+    let squares = moved.iter().map(|moved| moved * moved).sum::<f64>();
+    ((n - 1.0) / n * (squares - n * mean * mean)).max(0.0)
 }
 
 fn seen(counts: &[u32]) -> impl Iterator<Item = u32> + Clone {

@@ -61,6 +61,7 @@ impl Estimator {
 #[cfg(test)]
 mod tests {
     use rand::Rng;
+    use rand::seq::SliceRandom;
 
     use super::*;
     use crate::core::random;
@@ -225,6 +226,28 @@ mod tests {
             // Three standard deviations of 200 samples below 0.95; where the truth is possible at all, cautious intervals hold more.
             assert!(holds >= 0.95 - 3.0 * (0.95f64 * 0.05 / SAMPLES as f64).sqrt(), "{what}");
         }
+    }
+
+    /// Nearly all answers are one class, whatever the label: answers that were seen once do not make more of it than counts allow.
+    #[test]
+    fn seldom_answers_near_independence_leave_little_open() {
+        let rows = |counts: &[u32]| -> Vec<u32> {
+            counts.iter().enumerate().flat_map(|(i, &n)| std::iter::repeat_n(i as u32, n as usize)).collect()
+        };
+        let labels = rows(&[39, 26, 28, 27, 25, 32, 43, 26, 29, 25]);
+        let mut given = rows(&[234, 23, 16, 6, 16, 4, 1]);
+        const SAMPLES: u64 = 150;
+        let mut above = 0;
+        for sample in 0..SAMPLES {
+            let mut rng = random(sample, 17);
+            given.shuffle(&mut rng);
+            let images = labels.iter().zip(&given).enumerate().map(|(image, (&y, &t))| (image as u32, y, t));
+            let level = Level { delta: 0.05, shuffles: 40 };
+            let found = Answers::of(images.collect(), 10).estimate(Estimator::Corrected, level, &mut rng);
+            assert!(found.hi < 0.45 && found.lo <= found.value && found.value <= found.hi, "{sample}: {found:?}");
+            above += u32::from(found.lo > 0.0);
+        }
+        assert!(above <= 15, "{above} of {SAMPLES} exclude independence");
     }
 
     /// Two thirds of the images keep their label under every target, one third is taken for each target: nine rows of an image are
