@@ -277,6 +277,9 @@ fn faults_are_put_into_images_of_ones_own() {
         let poles = [];
         for i in 0..ds.len() {{ poles.push(ds[i].attributes.sky); }}
         let how = #{{ pair: ["cone", "star"], between: ["day", "night"], epochs: 6 }};
+        let of_two = ds.only(["cone", "star"]);
+        let two = [];
+        for i in 0..of_two.len() {{ two.push(of_two[i].attributes.sky); }}
         let c = faults::injected_in(ds, "hours", poles, how);
         let g = generator::load({GENERATOR:?});
         // Checks that say that there is no fault go along with what is found.
@@ -296,6 +299,10 @@ fn faults_are_put_into_images_of_ones_own() {
             too_few: refused.call(ds.take(10), poles.extract(0, 10), how, "to learn from"),
             other_length: refused.call(ds, [1], how, "the poles of 1 images"),
             no_class: refused.call(ds, poles, how + #{{ pair: ["cone", "cat"] }}, "must be two classes of"),
+            typo: refused.call(ds, poles, how + #{{ between: ["day", "nigth"] }}, `no image is at the pole "nigth" of "hours", which is`),
+            twice: {{ let found = ""; try {{ faults::examination(g, [c, c], #{{ n: 1 }}); }} catch (error) {{ found = `${{error}}`; }} found.contains("is there twice") }},
+            // Classes without images, as of numbers between those of folders, are no pair.
+            first_two: faults::injected_in(of_two, "hours", two, #{{ between: ["day", "night"], epochs: 1 }}).classes == ["cone", "star"],
             one_pole: refused.call(ds, poles, how + #{{ between: ["day", "day"] }}, "has two poles"),
             three: refused.call(ds, poles, #{{ pair: ["cone", "star"] }}, "has 3 values, dusk ("),
             said: e.table[0].between == "cone at day, star at night" && c.checks.between == e.table[0].between,

@@ -505,6 +505,40 @@ fn who_comes_from_a_platform_has_one_place() {
     );
 }
 
+/// A log beside a copy of itself, of when an answer had just been taken back, says what the log says.
+#[test]
+fn a_copy_of_a_log_takes_nothing_back() {
+    let (_home, folder) = made(QUICK);
+    let own = Rc::new(task(&folder));
+    let mut desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
+    desk.state(0, 0.0).expect("a state");
+    desk.begin(0, 0.0).expect("begun");
+    for question in 0..4 {
+        desk.answer(0, question, 1, None, f64::from(question as u32)).expect("an answer");
+    }
+    desk.undo(0, 3, 5.0).expect("undone");
+    let path = folder.join("answers.jsonl");
+    let copy = folder.join("copy.jsonl");
+    std::fs::copy(&path, &copy).expect("a copy");
+    // Answers that nobody gave within the same millisecond.
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    desk.answer(0, 3, 2, None, 7.0).expect("an answer");
+    let read = |paths: &[&Path]| {
+        let files: Vec<_> = paths
+            .iter()
+            .map(|path| viva::people::read_answers(&Cx::default(), &own, path).expect("answers").0)
+            .collect();
+        let found = viva::people::TaskAnswers::new(own.clone(), &files).expect("answers");
+        let left: usize = found.workers.iter().map(|worker| worker.left).sum();
+        (found.raw.rows.len(), left, found.undone, found.cautions.iter().any(|said| said.contains("came again")))
+    };
+    let alone = read(&[&path]);
+    assert_eq!((alone.2, alone.3), (1, false));
+    for paths in [&[&*path, &*copy][..], &[&copy, &path], &[&path, &path]] {
+        assert_eq!(read(paths), alone);
+    }
+}
+
 /// No bit of what was taken down can be another without a word: neither to the server nor to whoever reads the answers.
 #[test]
 fn a_damaged_log_is_refused() {

@@ -91,6 +91,7 @@ impl TaskAnswers {
         // By worker, slot and question.
         let mut kept: BTreeMap<(String, usize, usize), &ReadAnswer> = BTreeMap::new();
         let (mut repeated, mut otherwise, mut undone) = (0, 0, 0);
+        let mut heard = BTreeSet::new();
         let mut whole: BTreeSet<(String, usize)> = BTreeSet::new();
         let submissions: BTreeMap<&String, &String> = files.iter().flat_map(|file| &file.submissions).collect();
         let mut left_out: BTreeMap<&String, usize> = BTreeMap::new();
@@ -115,6 +116,13 @@ impl TaskAnswers {
                     _ => {}
                 }
                 let key = (answer.worker.clone(), answer.slot, answer.question);
+                // A line of a log that a copy of it has as well, or it of a copy.
+                if let Some(at) = answer.at
+                    && !heard.insert((key.clone(), answer.choice, answer.undo, at.to_bits()))
+                {
+                    repeated += usize::from(!answer.undo);
+                    continue;
+                }
                 if file.whole {
                     whole.insert((answer.worker.clone(), answer.slot));
                 }

@@ -25,6 +25,8 @@ pub struct ReadAnswer {
     pub seconds: Option<f64>,
     /// Takes the worker's answer to this question back, instead.
     pub undo: bool,
+    /// When viva's own log took it down, by which a line that is there again is known.
+    pub at: Option<f64>,
 }
 
 /// What a file holds.
@@ -87,6 +89,7 @@ pub fn read_answers(cx: &Cx, task: &PeopleTask, path: &Path) -> Result<(ReadAnsw
         ("csv", _) => reader.table(&bytes, &budget)?,
         (_, Some(b'[')) => reader.list(strict_json(&bytes, &budget, |e| reader.refused(&e))?, &budget)?,
         (_, Some(b'{')) => reader.lines(text, &budget)?,
+        (_, None) => return Err(reader.refused("there are no answers in it yet")),
         _ => {
             return Err(reader.refused("neither a table, nor JSON").hint(
                 "wanted is viva's own log or batch, a CSV of MTurk, Prolific or Label Studio, or what Label Studio, Argilla or Prodigy export as JSON",
@@ -246,6 +249,7 @@ impl Reader<'_> {
             choice: if undo { None } else { self.choice(at, json.get("choice"))? },
             seconds: self.seconds(at, json.get("seconds"))?,
             undo,
+            at: json.get("at").and_then(Json::as_f64),
         })
     }
 
@@ -265,7 +269,7 @@ impl Reader<'_> {
             self.belongs(&at, json.get("task"), slot, question, answer.get("item").and_then(Json::as_str))?;
             let (choice, seconds) =
                 (self.choice(&at, answer.get("choice"))?, self.seconds(&at, answer.get("seconds"))?);
-            found.answers.push(ReadAnswer { worker: worker.into(), slot, question, choice, seconds, undo: false });
+            found.answers.push(ReadAnswer { worker: worker.into(), slot, question, choice, seconds, undo: false, at: None });
         }
         Ok(())
     }
@@ -377,7 +381,7 @@ impl Reader<'_> {
                 }
             };
             let seconds = self.number(&at, seconds.map_or("", cell))?;
-            found.answers.push(ReadAnswer { worker: who.into(), slot, question, choice, seconds, undo: false });
+            found.answers.push(ReadAnswer { worker: who.into(), slot, question, choice, seconds, undo: false, at: None });
         }
         if !unknown.is_empty() {
             let all: Vec<String> = unknown.iter().map(|(status, n)| format!("{status:?} ({n})")).collect();
@@ -465,7 +469,7 @@ impl Reader<'_> {
             }
             _ => return Err(self.refused(format!("{at}: {} answers to one question", said.len()))),
         };
-        found.answers.push(ReadAnswer { worker: worker.into(), slot, question, choice, seconds, undo: false });
+        found.answers.push(ReadAnswer { worker: worker.into(), slot, question, choice, seconds, undo: false, at: None });
         Ok(())
     }
 

@@ -249,5 +249,5 @@ fn given(task: &PeopleTask, place: usize, row: &Value) -> Result<ReadAnswer> {
             )));
         }
     };
-    Ok(ReadAnswer { worker, slot, question, choice, seconds, undo: false })
+    Ok(ReadAnswer { worker, slot, question, choice, seconds, undo: false, at: None })
 }
