@@ -300,7 +300,7 @@ fn faults_are_put_into_images_of_ones_own() {
             other_length: refused.call(ds, [1], how, "the poles of 1 images"),
             no_class: refused.call(ds, poles, how + #{{ pair: ["cone", "cat"] }}, "must be two classes of"),
             typo: refused.call(ds, poles, how + #{{ between: ["day", "nigth"] }}, `no image is at the pole "nigth" of "hours", which is`),
-            twice: {{ let found = ""; try {{ faults::examination(g, [c, c], #{{ n: 1 }}); }} catch (error) {{ found = `${{error}}`; }} found.contains("is there twice") }},
+            twice: {{ let found = ""; try {{ faults::examination(g, ["sky", "hue", "sky"], #{{ n: 1 }}); }} catch (error) {{ found = `${{error}}`; }} found.contains("is there twice") }},
             // Classes without images, as of numbers between those of folders, are no pair.
             first_two: faults::injected_in(of_two, "hours", two, #{{ between: ["day", "night"], epochs: 1 }}).classes == ["cone", "star"],
             one_pole: refused.call(ds, poles, how + #{{ between: ["day", "day"] }}, "has two poles"),

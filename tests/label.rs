@@ -368,7 +368,8 @@ fn seconds_are_those_of_looking() {
     desk.answer(0, 3, 1, None, 6.0).expect("an answer");
     assert_eq!(seconds(), 3.0);
     let found = viva::people::read_answers(&Cx::default(), &task(&folder), &folder.join("answers.jsonl"));
-    let seconds: Vec<Option<f64>> = found.expect("answers").0.answers.iter().filter(|one| !one.undo).map(|one| one.seconds).collect();
+    let seconds: Vec<Option<f64>> =
+        found.expect("answers").0.answers.iter().filter(|one| !one.undo).map(|one| one.seconds).collect();
     assert_eq!(seconds, [Some(3.0), Some(4.0), Some(7.0), None, Some(3.0)]);
 }
 
@@ -396,7 +397,8 @@ fn places_that_were_left_are_given_again() {
     drop(desk);
     let desk = Desk::open(&Cx::default(), task(&folder)).expect("a desk");
     check(&desk);
-    let serving = serve(desk, Address { at: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), public: None }).expect("a server");
+    let serving =
+        serve(desk, Address { at: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), public: None }).expect("a server");
     let (status, _, page) = get(serving.at, &format!("/w/{}", tokens[2]));
     assert!(status == 410 && String::from_utf8_lossy(&page).contains("given to somebody else"), "{status}");
     assert_eq!(get(serving.at, &format!("/w/{}/state", tokens[2])).0, 410);
@@ -640,11 +642,15 @@ fn nobody_is_kept_waiting_by_others() {
     let (serving, tokens, _) = served(&folder);
     let at = serving.at;
     let announced = |host: &str, length: &str| {
-        format!("POST /join HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{{")
+        format!(
+            "POST /join HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{{"
+        )
     };
     let own = at.to_string();
     let mut kept = vec![];
-    for (host, length) in [(own.as_str(), "900"), (&own, "90000"), (&own, "99999999999999"), ("anything", "99999999999999")] {
+    for (host, length) in
+        [(own.as_str(), "900"), (&own, "90000"), (&own, "99999999999999"), ("anything", "99999999999999")]
+    {
         for _ in 0..20 {
             let mut stream = TcpStream::connect(at).expect("a connection");
             stream.write_all(announced(host, length).as_bytes()).expect("asked");

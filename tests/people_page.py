@@ -90,7 +90,8 @@ def heading(page, text):
 def at(page, number, of):
     wait(page, """([n, of]) => document.querySelector('.top span')?.textContent === `${n} of ${of} answered`
         && document.querySelector('h1').textContent !== 'A moment …'
-        && [...document.images].every(image => image.complete && image.naturalWidth > 0)""", [number, of])
+        && [...document.images].every(image => image.complete && image.naturalWidth > 0)
+        && [...document.querySelectorAll('button[data-choice]')].every(button => button.getAttribute('aria-disabled') !== 'true')""", [number, of])
 
 
 def begin(page):

@@ -49,7 +49,7 @@ window.vivaAsk = async (path, body) => {
     place.begun = true;
   } else if (what === "accept") {
     if (place.accepted === null) Object.assign(place, { looked: looked(), accepted: now });
-  else if (what === "answer") {
+  } else if (what === "answer") {
     if (body.question !== place.next) refuse(409, "another question is asked by now");
     if (batch.kind === "keeps_label" && (body.choice < 4) !== (place.accepted !== null)) refuse(409, "that is not what is asked");
     const all = looked(), seconds = all === null ? null : Math.round(1000 * all) / 1000;

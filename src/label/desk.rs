@@ -99,9 +99,8 @@ impl Desk {
             return Err(Error::file(&path, "not a file"));
         }
         let (log, text) = Log::open(&path, &mut OpenOptions::new(), |log| {
-            locked(log).map_err(|_| {
-                Error::file(&path, "another `viva label` asks this task").hint("end that one first")
-            })
+            locked(log)
+                .map_err(|_| Error::file(&path, "another `viva label` asks this task").hint("end that one first"))
         })?;
         let seats = Seats::open(&task)?;
         let by_token = seats.tokens.iter().enumerate().map(|(seat, token)| (token.clone(), seat)).collect();
@@ -209,7 +208,10 @@ impl Desk {
         }
         match self.places.iter().all(|place| place.next == place.answers.len()) {
             true => refused(410, "all is answered: thank you, no more answers are needed"),
-            false => refused(410, "all places are taken at the moment; one that somebody leaves without an answer is free again after half an hour"),
+            false => refused(
+                410,
+                "all places are taken at the moment; one that somebody leaves without an answer is free again after half an hour",
+            ),
         }
     }
 
@@ -335,7 +337,8 @@ impl Desk {
             return refused(409, "that is not what is asked");
         }
         let Some(asked) = self.question(seat) else { return refused(409, "all questions are answered") };
-        let said = json!({ "item": asked.item, "choice": choice, "seconds": seconds.is_finite().then(|| rounded(seconds)) });
+        let said =
+            json!({ "item": asked.item, "choice": choice, "seconds": seconds.is_finite().then(|| rounded(seconds)) });
         self.write(seat, question, said)?;
         let pause = self.task.text.pause;
         let place = &mut self.places[seat];

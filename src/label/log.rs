@@ -18,7 +18,11 @@ pub(super) struct Log {
 
 impl Log {
     /// Opens a file, or makes it, and gives its whole lines. One that was cut off was never said to be taken, and is cut away.
-    pub fn open(path: &Path, options: &mut OpenOptions, fit: impl FnOnce(&File) -> Result<()>) -> Result<(Self, String)> {
+    pub fn open(
+        path: &Path,
+        options: &mut OpenOptions,
+        fit: impl FnOnce(&File) -> Result<()>,
+    ) -> Result<(Self, String)> {
         let failed = |e: io::Error| Error::file(path, e);
         let mut file = options.read(true).append(true).create(true).open(path).map_err(failed)?;
         fit(&file)?;

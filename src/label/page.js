@@ -101,6 +101,7 @@ function undo() { if (now && now.undo && !busy) send("/undo", { question: now.nu
 function image(src, alt) {
   const [width, height] = now.size && now.size[0] ? now.size : [1, 1];
   const node = make("img", { src, alt, width, height, draggable: false });
+  node.addEventListener("load", later);
   if (!alone) node.addEventListener("error", () => setTimeout(() => { node.src = src; }, 1000));
   return node;
 }

@@ -302,11 +302,8 @@ fn reply(shared: &Shared, asked: Asked) -> std::result::Result<Reply, Refusal> {
                 if !desk.is_owner(token) {
                     return refused(404, "nothing is here");
                 }
-                let overview = owner::Overview {
-                    task: desk.task.clone(),
-                    progress: desk.progress(now),
-                    trouble: desk.trouble(),
-                };
+                let overview =
+                    owner::Overview { task: desk.task.clone(), progress: desk.progress(now), trouble: desk.trouble() };
                 drop(desk);
                 let page = owner::page(&Cx::default(), &overview, &format!("/o/{token}"), path.len() == 3, page::STYLE);
                 Ok(Reply(200, "text/html; charset=utf-8", page.into_bytes()))

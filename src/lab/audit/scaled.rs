@@ -69,7 +69,10 @@ impl Check for Scaled {
         let says = match (more, fewer) {
             (0, 0) => format!("it finds the same{by}"),
             (0, fewer) => {
-                format!("nothing more fails, and {} fewer{by}: what the attack finds goes by how large scores are", images(fewer))
+                format!(
+                    "nothing more fails, and {} fewer{by}: what the attack finds goes by how large scores are",
+                    images(fewer)
+                )
             }
             (more, _) => format!("{} fail that the attack left right{by}: how large scores are hid them", images(more)),
         };

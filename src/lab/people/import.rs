@@ -269,7 +269,15 @@ impl Reader<'_> {
             self.belongs(&at, json.get("task"), slot, question, answer.get("item").and_then(Json::as_str))?;
             let (choice, seconds) =
                 (self.choice(&at, answer.get("choice"))?, self.seconds(&at, answer.get("seconds"))?);
-            found.answers.push(ReadAnswer { worker: worker.into(), slot, question, choice, seconds, undo: false, at: None });
+            found.answers.push(ReadAnswer {
+                worker: worker.into(),
+                slot,
+                question,
+                choice,
+                seconds,
+                undo: false,
+                at: None,
+            });
         }
         Ok(())
     }
@@ -381,7 +389,15 @@ impl Reader<'_> {
                 }
             };
             let seconds = self.number(&at, seconds.map_or("", cell))?;
-            found.answers.push(ReadAnswer { worker: who.into(), slot, question, choice, seconds, undo: false, at: None });
+            found.answers.push(ReadAnswer {
+                worker: who.into(),
+                slot,
+                question,
+                choice,
+                seconds,
+                undo: false,
+                at: None,
+            });
         }
         if !unknown.is_empty() {
             let all: Vec<String> = unknown.iter().map(|(status, n)| format!("{status:?} ({n})")).collect();
@@ -469,7 +485,15 @@ impl Reader<'_> {
             }
             _ => return Err(self.refused(format!("{at}: {} answers to one question", said.len()))),
         };
-        found.answers.push(ReadAnswer { worker: worker.into(), slot, question, choice, seconds, undo: false, at: None });
+        found.answers.push(ReadAnswer {
+            worker: worker.into(),
+            slot,
+            question,
+            choice,
+            seconds,
+            undo: false,
+            at: None,
+        });
         Ok(())
     }
 

@@ -91,7 +91,8 @@ pub static TASK: Primitive = Primitive {
             [0, 1]. A worker's rights and wrongs are judged by `reject`, declared here before anybody answers.\n\n\
             Crowds come to `viva label DIR --public https://..` behind a server of yours: of Prolific the study's address is that with \
             `?PROLIFIC_PID={{%PROLIFIC_PID%}}`, by which whoever comes again has the same place, and `completion` sends people back; `--export mturk` \
-            writes the questions that MTurk's CreateHIT takes. In Label Studio, Argilla and Prodigy nobody keeps order and least times, and `--export` says so.\n\n\
+            writes the questions that MTurk's CreateHIT takes. A place from which nothing was answered nor heard for half an hour goes to the next who \
+            comes, under another address. In Label Studio, Argilla and Prodigy nobody keeps order and least times, and `--export` says so.\n\n\
             Of an odd one out the second and third place of the top row are never right, so that guessing finds one of ten. A folder that keeps another task \
             is refused.",
     source: "Dunn 2022, Sections 4.3.2, 4.5, 5.2.5, 6.1.4 and appendix B",
