@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use super::log::Log;
+use super::log::LineLog;
 use super::seats::Seats;
 use crate::core::files::broken_line;
 use crate::core::{Cx, Error, Result, locked};
@@ -63,7 +63,7 @@ pub struct Desk {
     pub(super) seats: Seats,
     places: Vec<Seat>,
     by_token: HashMap<String, usize>,
-    log: Log,
+    log: LineLog,
 }
 
 fn unix() -> f64 {
@@ -98,7 +98,7 @@ impl Desk {
         if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
             return Err(Error::file(&path, "not a file"));
         }
-        let (log, text) = Log::open(&path, &mut OpenOptions::new(), |log| {
+        let (log, text) = LineLog::open(&path, &mut OpenOptions::new(), |log| {
             locked(log)
                 .map_err(|_| Error::file(&path, "another `viva label` asks this task").hint("end that one first"))
         })?;
@@ -134,15 +134,19 @@ impl Desk {
                 return Err(wrong());
             }
             let seat = &mut places[slot];
-            seat.begun = true;
-            seat.looked = f64::NAN;
             seat.answers[question] = match json["undo"].as_bool() {
                 Some(true) => None,
                 _ => Some(place("choice").ok_or_else(wrong)?),
             };
         }
         // What somebody took out of the log is asked again.
-        places.iter_mut().for_each(Seat::go_on);
+        for seat in &mut places {
+            seat.go_on();
+            seat.begun = seat.answered() > 0;
+            if seat.begun {
+                seat.looked = f64::NAN;
+            }
+        }
         Ok(Self { task: Arc::new(task), seats, places, by_token, log })
     }
 
@@ -168,9 +172,20 @@ impl Desk {
         self.seats.former.contains(token)
     }
 
-    /// Why nothing can be written down, where nothing can.
-    pub fn trouble(&self) -> Option<String> {
-        self.log.check().and_then(|()| self.seats.check()).err().map(|e| e.to_string())
+    /// What can't be written down, and why.
+    pub fn trouble(&self) -> Vec<String> {
+        let of = |what: &str, found: std::io::Result<()>| found.err().map(|e| format!("{what}: {e}"));
+        let answers = of("No answers are taken", self.log.check());
+        answers.into_iter().chain(of("No places can be given", self.seats.check())).collect()
+    }
+
+    /// What a worker sees on a page that was just opened: for how long the question was looked at on another before is not known.
+    pub fn opened(&mut self, seat: usize, now: f64) -> Said {
+        let place = &mut self.places[seat];
+        if place.shown.is_some() {
+            place.looked = f64::NAN;
+        }
+        self.state(seat, now)
     }
 
     /// The next place that nobody has, or that somebody left long ago without an answer; who comes from a platform again, by the same name
@@ -284,14 +299,17 @@ impl Desk {
 
     /// The picture before shows what it is to show: the changed one may be seen. `looked`: as for an answer.
     pub fn accept(&mut self, seat: usize, question: usize, looked: Option<f64>, now: f64) -> Said {
+        // The reply to the first was lost.
+        let place = &self.places[seat];
+        if place.accepted.is_some() && question == place.next {
+            return self.state(seat, now);
+        }
         let seconds = self.current(seat, question, looked, now)?;
         if self.task.text.kind != QuestionKind::KeepsLabel {
             return refused(400, "there is nothing to accept");
         }
         let place = &mut self.places[seat];
-        if place.accepted.is_none() {
-            (place.accepted, place.looked) = (Some(now), seconds);
-        }
+        (place.accepted, place.looked) = (Some(now), seconds);
         self.state(seat, now)
     }
 

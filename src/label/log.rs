@@ -9,14 +9,14 @@ use serde_json::Value as Json;
 use crate::core::files::sealed_line;
 use crate::core::{Error, Result};
 
-pub(super) struct Log {
+pub(super) struct LineLog {
     path: PathBuf,
     pub file: File,
     /// Bytes that are whole.
     written: u64,
 }
 
-impl Log {
+impl LineLog {
     /// Opens a file, or makes it, and gives its whole lines. One that was cut off was never said to be taken, and is cut away.
     pub fn open(
         path: &Path,
@@ -39,9 +39,7 @@ impl Log {
         let (own, there) = (self.file.metadata()?, self.path.symlink_metadata());
         let name = self.path.file_name().unwrap_or_default().display();
         let other = |what: &str| {
-            Err(io::Error::other(format!(
-                "{name} was {what} by something else, and nothing is taken until the server is started again"
-            )))
+            Err(io::Error::other(format!("{name} was {what} by something else: start the server again to go on")))
         };
         let Ok(there) = there else { return other("removed") };
         #[cfg(unix)]

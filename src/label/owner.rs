@@ -21,7 +21,7 @@ pub(super) struct Overview {
     /// As of Desk::progress.
     pub progress: Vec<(bool, usize, usize, Option<f64>)>,
     /// As of Desk::trouble.
-    pub trouble: Option<String>,
+    pub trouble: Vec<String>,
 }
 
 fn percent([yes, of]: [usize; 2]) -> String {
@@ -86,7 +86,7 @@ pub(super) fn page(cx: &Cx, of: &Overview, address: &str, still: bool, style: &s
                 main {
                     h1 { "Progress of task " (task.mark()) }
                     p { (text.question) }
-                    @if let Some(trouble) = trouble { p role="alert" { strong { "No answers are taken: " (trouble) "." } } }
+                    @for said in trouble { p role="alert" { strong { (said) "." } } }
                     @if still {
                         p { "As it was when you opened it. " a href=(format!("{address}/still")) { "Look again" } ", or " a href=(address) { "follow it" } "." }
                     } @else {

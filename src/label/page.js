@@ -26,6 +26,16 @@ async function ask(path, body) {
   return json;
 }
 
+// What is asked now, as soon as there is a connection.
+async function askedNow() {
+  for (let pause = 500; ; pause = Math.min(2 * pause, 8000)) {
+    try { return await ask(base + "/state"); }
+    catch (error) { if (error.status) throw error; }
+    say("No connection. What you chose is kept here and sent as soon as there is one.");
+    await new Promise(done => setTimeout(done, pause));
+  }
+}
+
 // A lost connection does no harm: the same is said again until the server has heard it, and it takes it once.
 async function send(path, body) {
   if (busy) return;
@@ -35,16 +45,18 @@ async function send(path, body) {
     try { busy = true; const state = await ask(base + path, body); busy = false; return show(state); }
     catch (error) {
       if (error.status) {
-        busy = false;
-        // A server that was started again has to be asked for the question before it takes the answer.
-        if (error.status === 425 && path === "/answer" && again-- > 0) {
-          const state = await ask(base + "/state");
-          if (state.phase === "question" && state.number === body.question) {
-            await new Promise(done => setTimeout(done, 1000 * state.left + 60));
-            continue;
+        try {
+          // A server that was started again has to be asked for the question before it takes the answer.
+          if (error.status === 425 && path === "/answer" && again-- > 0) {
+            const state = await askedNow();
+            if (state.phase === "question" && state.number === body.question) {
+              await new Promise(done => setTimeout(done, 1000 * state.left + 60));
+              continue;
+            }
           }
-        }
-        if (error.status === 409) { const state = await ask(base + "/state"); show(state); say(error.message); return; }
+          if (error.status === 409) show(await askedNow());
+        } catch { /* what was said first is what counts */ }
+        busy = false;
         say(error.message);
         return;
       }
@@ -82,9 +94,9 @@ function later() {
   for (const button of document.querySelectorAll("button[data-choice]")) button.setAttribute("aria-disabled", waits ? "true" : "false");
   if (waits) timer = setTimeout(later, left > 0 ? Math.min(left, 200) : 200); else if (now && now.phase === "pause") refresh();
 }
-async function refresh() {
-  try { show(await ask(base + "/state")); }
-  catch (error) { say(error.status ? error.message : "No connection."); setTimeout(refresh, 2000); }
+async function refresh(path = "/state") {
+  try { show(await ask(base + path)); }
+  catch (error) { say(error.status ? error.message : "No connection."); setTimeout(() => refresh(path), 2000); }
 }
 
 function choose(i) {
@@ -208,7 +220,7 @@ document.addEventListener("keydown", event => {
 // A page that comes back out of the browser's own store may be of long ago.
 window.addEventListener("pageshow", event => { if (event.persisted && base !== null) refresh(); });
 
-if (base !== null) refresh();
+if (base !== null) refresh("/opened");
 else {
   // Platforms say whom they send; that one has the same place again, on whichever machine.
   const asked = new URLSearchParams(location.search);
@@ -228,7 +240,8 @@ else {
   parts.push(make("p", {}, "You will be asked about pictures. You may stop at any time. " + (platform
     ? "Your answers are kept with the number that the platform gave you." : "Your answers are kept without your name.")));
   // The place may be of another task that was asked here.
-  if (kept && /^\/w\/[0-9a-f]{32}$/.test(kept)) ask(kept + "/state").then(() => {
+  if (kept && /^\/w\/[0-9a-f]{32}$/.test(kept)) fetch(kept, { method: "HEAD", cache: "no-store" }).then(reply => {
+    if (!reply.ok) return;
     const goOn = make("p", { class: "choices" }, make("button", { class: "go", id: "go-on", onclick: () => location.assign(kept) }, "Go on where I was"));
     const button = document.querySelector("#join");
     button.className = "";

@@ -4,11 +4,11 @@
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::log::Log;
+use super::log::LineLog;
 use crate::core::files::{broken_line, broken_seal, read, sealed};
 use crate::core::{Error, Result};
 use crate::people::PeopleTask;
@@ -20,6 +20,8 @@ const JOINED: &str = "joined.jsonl";
 const LARGEST: u64 = 64 << 20;
 
 pub(super) struct Seats {
+    task: String,
+    path: PathBuf,
     pub tokens: Vec<String>,
     pub owner: String,
     /// Seats that were given to somebody.
@@ -28,7 +30,7 @@ pub(super) struct Seats {
     pub platform: Vec<Option<String>>,
     /// Secret words of those whose place was given to somebody else.
     pub former: HashSet<String>,
-    log: Log,
+    log: LineLog,
 }
 
 /// 128 bits that nobody can guess.
@@ -38,6 +40,23 @@ fn secret() -> Result<String> {
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
     read.map_err(|e| Error::file(path, e))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Writes secret words down, all or none of them.
+fn keep(path: &Path, task: &str, owner: &str, tokens: &[String], former: &HashSet<String>) -> Result<()> {
+    let mut known = json!({ "task": task, "owner": owner, "tokens": tokens });
+    if !former.is_empty() {
+        let mut former: Vec<&String> = former.iter().collect();
+        former.sort();
+        known["former"] = json!(former);
+    }
+    // Which its owner alone can read.
+    let written = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new("."))).and_then(|mut file| {
+        file.write_all(sealed(&known).as_bytes())?;
+        file.as_file().sync_all()?;
+        Ok(file.persist(path)?)
+    });
+    written.map(drop).map_err(|e| Error::file(path, e))
 }
 
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
@@ -57,10 +76,7 @@ impl Seats {
         let is_new = path.symlink_metadata().map_or(true, |found| found.is_file() && found.len() == 0);
         if is_new {
             let tokens = (0..slots).map(|_| secret()).collect::<Result<Vec<_>>>()?;
-            let text = sealed(&json!({ "task": task.mark(), "owner": secret()?, "tokens": tokens }));
-            let file = private(OpenOptions::new().write(true).create(true)).open(&path);
-            file.and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
-                .map_err(|e| Error::file(&path, e))?;
+            keep(&path, &task.mark(), &secret()?, &tokens, &HashSet::new())?;
         }
         let bytes = read(&path, LARGEST)?;
         let refused = |problem: &str| {
@@ -76,13 +92,15 @@ impl Seats {
         }
         let secrets = |value: &serde_json::Value| value.as_str().filter(|token| token.len() == 32).map(String::from);
         let tokens: Option<Vec<String>> = json["tokens"].as_array().into_iter().flatten().map(secrets).collect();
-        let (Some(mut tokens), Some(owner)) = (tokens.filter(|tokens| tokens.len() == slots), secrets(&json["owner"]))
+        let (Some(tokens), Some(owner)) = (tokens.filter(|tokens| tokens.len() == slots), secrets(&json["owner"]))
         else {
             return Err(refused("not the places of this task"));
         };
+        let former = json["former"].as_array().into_iter().flatten().filter_map(secrets).collect();
+        let kept = path;
         let path = task.folder.join(JOINED);
-        let (log, text) = Log::open(&path, private(&mut OpenOptions::new()), |_| Ok(()))?;
-        let (mut joined, mut platform, mut former) = (vec![false; slots], vec![None; slots], HashSet::new());
+        let (log, text) = LineLog::open(&path, private(&mut OpenOptions::new()), |_| Ok(()))?;
+        let (mut joined, mut platform) = (vec![false; slots], vec![None; slots]);
         for (number, line) in text.lines().enumerate() {
             let wrong = |problem: &str| {
                 Error::file(&path, format!("line {}: {problem}", number + 1))
@@ -96,11 +114,8 @@ impl Seats {
             let seat = seat.ok_or_else(|| wrong("no place of this task"))?;
             joined[seat] = true;
             platform[seat] = json["platform"].as_str().map(String::from);
-            if let Some(token) = secrets(&json["token"]) {
-                former.insert(std::mem::replace(&mut tokens[seat], token));
-            }
         }
-        Ok(Self { tokens, owner, joined, platform, former, log })
+        Ok(Self { task: task.mark(), path: kept, tokens, owner, joined, platform, former, log })
     }
 
     /// Whether what is written down can still be.
@@ -110,23 +125,24 @@ impl Seats {
 
     /// Gives a seat to somebody unless it was given; `platform`: what a platform calls who takes it.
     pub fn take(&mut self, seat: usize, platform: Option<&str>) -> std::io::Result<()> {
-        if self.joined[seat] { Ok(()) } else { self.give(seat, platform, None) }
+        if self.joined[seat] { Ok(()) } else { self.give(seat, platform) }
     }
 
-    /// Gives a seat to somebody else, under another secret word.
+    /// Gives a seat to somebody else, under another secret word, which is kept before anybody hears of it.
     pub fn give_again(&mut self, seat: usize, platform: Option<&str>) -> std::io::Result<()> {
-        let token = secret().map_err(|e| std::io::Error::other(e.message))?;
-        self.give(seat, platform, Some(&token))?;
-        self.former.insert(std::mem::replace(&mut self.tokens[seat], token));
-        Ok(())
+        let failed = |e: Error| std::io::Error::other(e.message);
+        let (mut tokens, mut former) = (self.tokens.clone(), self.former.clone());
+        former.insert(std::mem::replace(&mut tokens[seat], secret().map_err(failed)?));
+        self.log.check()?;
+        keep(&self.path, &self.task, &self.owner, &tokens, &former).map_err(failed)?;
+        (self.tokens, self.former) = (tokens, former);
+        self.give(seat, platform)
     }
 
-    fn give(&mut self, seat: usize, platform: Option<&str>, token: Option<&str>) -> std::io::Result<()> {
+    fn give(&mut self, seat: usize, platform: Option<&str>) -> std::io::Result<()> {
         let mut line = json!({ "seat": seat });
-        for (name, word) in [("platform", platform), ("token", token)] {
-            if let Some(word) = word {
-                line[name] = word.into();
-            }
+        if let Some(platform) = platform {
+            line["platform"] = platform.into();
         }
         self.log.append(&line)?;
         self.joined[seat] = true;

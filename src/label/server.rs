@@ -214,7 +214,7 @@ fn said(json: &Json) -> Reply {
 }
 
 /// What was asked, taken out of HTTP.
-struct Asked {
+struct HttpQuestion {
     method: Method,
     /// Whom it was asked of, where that is said once.
     host: Option<String>,
@@ -235,7 +235,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Ful
         _ => Ok(Json::Null),
     };
     let path = head.uri.path_and_query().map_or("", |path| path.as_str()).to_string();
-    let asked = Asked { method: head.method, host, path, headers: head.headers, body };
+    let asked = HttpQuestion { method: head.method, host, path, headers: head.headers, body };
     let policy = HeaderValue::from_str(&shared.policy);
     let replied = tokio::task::spawn_blocking(move || {
         reply(&shared, asked).unwrap_or_else(|Refusal(status, why)| {
@@ -273,7 +273,7 @@ fn refused<T>(status: u16, why: &str) -> std::result::Result<T, Refusal> {
     Err(Refusal(status, why.into()))
 }
 
-fn reply(shared: &Shared, asked: Asked) -> std::result::Result<Reply, Refusal> {
+fn reply(shared: &Shared, asked: HttpQuestion) -> std::result::Result<Reply, Refusal> {
     let header = |name: &str| asked.headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     // Some programs name the scheme's own port too; which scheme was asked by stands in no header.
     let host = asked.host.as_deref().unwrap_or("");
@@ -313,7 +313,9 @@ fn reply(shared: &Shared, asked: Asked) -> std::result::Result<Reply, Refusal> {
                 let Some(seat) = desk.seat(token) else { return not_here(&desk, token, rest.is_empty()) };
                 match rest {
                     [] => Ok(Reply(200, "text/html; charset=utf-8", shared.page.clone().into_bytes())),
-                    ["state"] => Ok(said(&desk.state(seat, now)?)),
+                    // Whoever asks for a head alone only asks whether it is there.
+                    ["state"] if asked.method == Method::GET => Ok(said(&desk.state(seat, now)?)),
+                    ["opened"] if asked.method == Method::GET => Ok(said(&desk.opened(seat, now)?)),
                     ["picture", question, number] => match (question.parse(), number.parse()) {
                         (Ok(question), Ok(number)) => {
                             Ok(Reply(200, "image/png", desk.picture(seat, Some(question), number)?))

@@ -171,7 +171,7 @@ fn checks_of_a_fault_are_held_against_one_answer() {
     ));
     refused(
         &format!("{script} faults::injected_in(ds, \"mark\", poles, how + #{{ between: [\"plain\", \"Marked\"] }})"),
-        "are at the pole Marked",
+        "no image is at the pole \"Marked\" of \"mark\", which is",
     );
 }
 

@@ -27,6 +27,9 @@ impl Check for LeastChange {
         if !of.attack.model.differentiable() {
             return Ok(Finding::not_asked("the model has no gradients"));
         }
+        if of.attack.search.describe() == search.describe() {
+            return Ok(Finding::not_asked("the attack is that search"));
+        }
         let left = of.left();
         let found = match of.tried(cx, &left, of.with_search(search)) {
             Err(error) if error.kind == ErrorKind::Pairing => return Ok(Finding::not_asked(error.message)),

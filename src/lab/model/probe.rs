@@ -391,7 +391,9 @@ impl Model {
         }
         let others = images.f_narrow(0, 0, last)?;
         let ends = others.f_max()?.f_add(&others.f_min()?)?;
-        let others = ends.f_sub(&others.f_flip([2i64, 3].as_slice())?)?.f_mul_scalar(0.75)?;
+        let turned = ends.f_sub(&others.f_flip([2i64, 3].as_slice())?)?.f_mul_scalar(0.75)?;
+        // Of black ones that is black again.
+        let others = if turned.f_equal(&others)? { turned.f_add_scalar(0.5)? } else { turned };
         let company = Tensor::f_cat(&[others, images.f_narrow(0, last, 1)?], 0)?;
         let scores = tch::no_grad(|| -> Result<Tensor> { Ok(self.logits(&company)?.f_to_kind(Kind::Double)?) })?;
         Ok(apart(&answers.f_narrow(0, last, 1)?, &scores.f_narrow(0, last, 1)?)? > SAME)

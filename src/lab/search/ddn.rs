@@ -74,11 +74,7 @@ impl GradientSearch for Ddn {
     }
 
     fn begin(&self, cases: &Cases) -> Result<Vec<Tensor>> {
-        // What lies far beyond all that is asked about need not be come back from.
-        let space = cases.differentiable()?;
-        let levels = cases.sights.iter().filter_map(|sight| sight.level);
-        let asked = levels.chain(space.within()).fold(0.0, f64::max);
-        self.own_ball().begin(cases, if asked > 0.0 { self.ball.min(asked) } else { self.ball })
+        self.own_ball().begin(cases, self.ball.min(minimum_norm::asked(cases)?))
     }
 
     fn ask(&self, cases: &Cases, walk: &Walk) -> Result<Option<Ask>> {
@@ -100,6 +96,7 @@ impl Ddn {
         let start = space.start(&cases.base)?;
         let smaller = at.radius.f_mul_scalar(1.0 - self.gamma)?;
         let radius = smaller.f_where_self(&at.fails, &at.radius.f_mul_scalar(1.0 + self.gamma)?)?;
+        let radius = radius.f_clamp_max(minimum_norm::FARTHEST * minimum_norm::asked(cases)?)?;
         // No change within the bounds is longer.
         let radius = match cases.space.bounds() {
             Some(bounds) => radius.f_minimum(&norms(

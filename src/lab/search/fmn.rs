@@ -116,6 +116,7 @@ impl Fmn {
         let smaller = at.radius.f_mul_scalar(1.0 - gamma)?.f_minimum(&at.distance)?;
         let larger = at.radius.f_mul_scalar(1.0 + gamma)?.f_where_self(&at.distance.f_isfinite()?, &meet)?;
         let radius = smaller.f_where_self(&at.fails, &larger)?;
+        let radius = radius.f_clamp_max(minimum_norm::FARTHEST * minimum_norm::asked(cases)?)?;
 
         let next = at.points.f_sub(&unit.f_mul_scalar(length)?)?;
         Ok((space.keep(&cases.base, &next, Some(&radius))?, radius, none))

@@ -24,6 +24,15 @@ pub(super) fn sights(plan: &Examination) -> Vec<Place> {
     }
 }
 
+/// How many times as far as is asked about a way may lead before it comes back: scores beyond may be no numbers.
+pub(super) const FARTHEST: f64 = 10.0;
+
+/// How far it is asked about: the largest level, or the radius of the space; infinite where that is not said.
+pub(super) fn asked(cases: &Cases) -> Result<f64> {
+    let levels = cases.sights.iter().filter_map(|sight| sight.level);
+    Ok(levels.chain(cases.differentiable()?.within()).reduce(f64::max).unwrap_or(f64::INFINITY))
+}
+
 /// What is nearest of the points that fail on each image's way, and where the way is now.
 pub(super) struct NearestFound<'a> {
     pub best: &'a Tensor,

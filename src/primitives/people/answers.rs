@@ -34,8 +34,8 @@ pub static ANSWERS: Primitive = Primitive {
             an answer that is there again counts once. What MTurk has rejected, or a table of Prolific's submissions, given beside the log, calls \
             rejected, returned, timed out or screened out, is left out, with a caution. A file of viva's own log may end in half a line. Of batches, which are handed in at once, questions that \
             are missing were left unanswered. `seconds` are those for which a question's pictures could be seen, looks before an answer was taken back \
-            among them, as the worker's page says and never more than the server's clock; there are none of a question that a server had asked before it was \
-            started again. Of a log, those that are missing were not reached, and `unfinished` says how many workers stopped before their end.",
+            among them, as the worker's page says and never more than the server's clock; there are none of a question that was on a page before, which was opened anew, or that a server had asked \
+            before it was started again. Of a log, those that are missing were not reached, and `unfinished` says how many workers stopped before their end.",
     source: "Dunn 2022, Sections 4.3.2 and 4.8.1",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 40, size: 16, seed: 1 });\n\

@@ -22,15 +22,15 @@ pub static DDN: Primitive = Primitive {
         Param::new("gamma", Kind::Float, "by which share the ball shrinks or grows at every step")
             .range(1e-3, 0.5)
             .or(Fallback::Float(0.05)),
-        Param::new("ball", Kind::Float, "radius of the first ball, in units of pixel values")
+        Param::new("ball", Kind::Float, "radius of the first ball, in units of pixel values; no larger than the largest level, or the radius of the space")
             .range(1e-9, 1e6)
             .or(Fallback::Float(1.0)),
     ],
     returns: "a Search",
     notes: "A step follows the gradient of the cross entropy, or of the objective's loss; then the change is made as long as the ball of its image, \
-            which shrinks while the image fails and grows while it does not, as far as the bounds of pixels let it. `magnitude` of a row is how far \
+            which shrinks while the image fails and grows while it does not, as far as the bounds of pixels let it, and ten times as far as `levels` or the radius of the space. `magnitude` of a row is how far \
             the nearest failing point is; where none was found the row is where the search ended, and does not tell that there is none. With \
-            `levels`, one way gives all of them, as of search::fmn. Of `steps` that are few the ball has not shrunk far: 50 halve a radius some four \
+            `levels`, or a radius, the way may leave the ball and come back, and one gives all levels, as of search::fmn. Of `steps` that are few the ball has not shrunk far: 50 halve a radius some four \
             times.\n\n\
             Where search::fmn leaves images right, as of networks whose scores are far from linear, this one's ball goes on growing; a first ball that is much too large may miss what \
             lies near. Where a softmax \

@@ -33,7 +33,7 @@ pub static FMN: Primitive = Primitive {
             would take back is left out of it, which the published algorithm does not do: in l2 its ball then cuts the rest to nothing. In l1 the ball and the bounds cut together. `magnitude` of a row is how far the nearest failing \
             point is, in the norm of the space; where none was found the row is where the search ended, and does not tell that there is none: search::ddn goes \
             farther. \
-            With `levels`, one way gives all of them: at a level the image is at its nearest failing point if that lies within, and as it \
+            With `levels`, or a radius of the space, the way may lead beyond, ten times as far at most, and one gives all of them: at a level the image is at its nearest failing point if that lies within, and as it \
             stands if not; where none was found it is where the search ended, if that lies within.\n\n\
             It follows the gap between scores, or the objective's `lead`, `margin` or `dlr`. Over factors it goes as search::apgd does, where \
             a setting is known that leaves images as they stand.",

@@ -216,7 +216,8 @@ impl Answers {
         if level.shuffles > 0 {
             let known = self.known(&counts, corrected, plugin, most, level, &harmonic, rng);
             let (lo, mut hi) = interval(&known, level.delta);
-            if !known.few {
+            // Labels that were seen once stand for others that were not, of which counts say nothing.
+            if !known.few && !counts.labels.contains(&1) {
                 let (_, moved) = self.plugin_left_out(&counts, &self.labels);
                 let most = above_plugin(known.n, plugin, jackknife_variance(&moved).sqrt(), level.delta);
                 hi = hi.min(most.max(lo));

@@ -103,8 +103,8 @@ pub fn interval(of: &KnownInformation, delta: f64) -> (f64, f64) {
     (lo / scale, hi / scale)
 }
 
-/// What of `n` images is no more than this in nats, but in delta / 2 of samples: the plug-in estimate is too large where no label is too rare to
-/// be seen, whatever the jackknife's variance of a corrected one says of cells that were seen once. Beyond its own law, `spread`, as many images
+/// What of `n` images is no more than this in nats, but in delta / 2 of samples: the plug-in estimate is too large where every label was seen more
+/// than once, whatever the jackknife's variance of a corrected one says of cells that were seen once. Beyond its own law, `spread`, as many images
 /// as would be missed so often may have gone elsewhere, of which none can add more than ln n + 1 of n (simulated with 2 to 1000 classes, 30 to 3000
 /// images: it was exceeded in at most 0.5% of samples where there were more images than cells).
 pub fn above_plugin(n: f64, plugin: f64, spread: f64, delta: f64) -> f64 {
