@@ -180,3 +180,46 @@ fn errors_say_the_way_out_and_underline_the_place() {
     }
     assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), CASES.len(), wrong.join("\n"));
 }
+
+/// What a refusal names to try instead is not refused over the same space.
+#[test]
+fn searches_that_a_refusal_names_go_over_the_space() {
+    let evaluate =
+        |code: &str| Session::new(Rc::new(Cx::default())).evaluate("hint", code).map_err(|e| e.render(false));
+    let setting = "let ds = data::glyphs(#{ n: 3, size: 16, seed: 1 });\n\
+                   let f = model::train(ds, #{ arch: [net::flatten(), net::linear(10)], epochs: 1, seed: 1 });\n\
+                   let gain = #{ name: \"gain\", min: 0.9, max: 1.0, identity: 1.0 };\n\
+                   let mode = #{ name: \"mode\", choices: [\"a\", \"b\"] };\n\
+                   let k = #{ name: \"k\", min: 1, max: 3, whole: true, when: #{ mode: \"b\" } };\n";
+    for (space, refused) in [
+        ("space::rotate(8)", "square"),
+        ("space::rotate(8) * space::factors([gain, mode, k], |z, s| z * s.gain)", "square"),
+        ("space::rotate(8) * space::factors([gain], |z, s| z * s.gain)", "nearest"),
+        ("space::translate(1)", "bim"),
+        ("space::pixels(\"linf\", #{ radius: 0.1 })", "bayes"),
+        ("space::pixels(\"l2\", #{ radius: 0.1 })", "bayes"),
+    ] {
+        let examined = |search: &str| {
+            let options = match search {
+                // Of a range it has to be said how many values.
+                "strongest" => "#{ grid: 2 }",
+                "carlini_wagner" => "#{ steps: 10 }",
+                "random" | "bayes" | "straddle" | "policy" | "evolution" | "radial" | "square" | "hopskipjump" => {
+                    "#{ questions: 40 }"
+                }
+                "counterfactual" => "#{ random_questions: 20 }",
+                _ => "",
+            };
+            evaluate(&format!("{setting}examine(f, ds, #{{ space: {space}, search: search::{search}({options}) }})"))
+        };
+        let said = examined(refused).err().unwrap_or_else(|| panic!("{refused} over {space}"));
+        let hint = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (_, named) = hint.split_once("over this space go search::").unwrap_or_else(|| panic!("{hint}"));
+        // These take other searches.
+        for search in named.split(", ").map(str::trim).filter(|search| !["worst", "average_doubt"].contains(search)) {
+            if let Err(said) = examined(search) {
+                panic!("{search} over {space}: {said}");
+            }
+        }
+    }
+}

@@ -230,6 +230,15 @@ fn legends_say_what_they_cannot_show() {
     let many = figure("plot::line", vec![Value::Array((0..30).map(series).collect())]).sized(700, 400);
     let svg = many.svg().expect("an SVG");
     assert!(svg.contains("others that have no place here</text>"), "{svg}");
+    // Of a few that would fit in smaller letters all are named.
+    let name = |i: usize| format!("{}: {i} whose test keeps its label", ["usual_here", "l2_here"][i % 2]);
+    let line = |i: usize| map([("y", floats(&[0.0, i as f64, 9.0])), ("label", text(&name(i)))]);
+    let eight =
+        figure("plot::line", vec![Value::Array((0..8).map(line).collect())]).sized(720, 520).svg().expect("an SVG");
+    assert!(
+        (0..8).all(|i| eight.contains(&format!(">{}</text>", name(i)))) && !eight.contains("no place here"),
+        "{eight}"
+    );
     let frame = svg.lines().find(|line| line.starts_with("<polyline") && line.contains("#262626")).expect("a frame");
     let ys: Vec<f64> = frame
         .split("points=\"")

@@ -582,6 +582,26 @@ fn ddn_finds_distances_and_with_them_every_level() {
     );
 }
 
+/// A ball that is given by the space's radius is searched as one that is given as a level: the way may leave it and come back.
+#[test]
+fn a_radius_and_a_level_are_the_same_ball() {
+    truths(
+        r#"
+        let over = |norm, radius, search, options| examine(f, ds, #{
+            space: space::pixels(norm, if radius == () { #{ bounds: [0, 1] } } else { #{ bounds: [0, 1], radius: radius } }), search: search, seed: 1,
+        } + options);
+        let same = |norm, radius, search| {
+            let ball = over.call(norm, radius, search, #{});
+            let level = over.call(norm, (), search, #{ levels: [radius] });
+            ball.column("fooled") == level.column("fooled") && ball.column("magnitude") == level.column("magnitude") && ball.filter(|row| row.fooled).len() > 3
+        };
+        #{
+            ddn: same.call("l2", 0.5, search::ddn()), fmn: same.call("l2", 0.5, search::fmn()), fmn_linf: same.call("linf", 0.06, search::fmn()),
+        }
+        "#,
+    );
+}
+
 /// Where it ends is where the objective is first met, beyond the last step by the overshoot.
 #[test]
 fn deepfool_finds_distances_of_any_class_or_of_one() {

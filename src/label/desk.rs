@@ -210,11 +210,10 @@ impl Desk {
         }
         // What a server that has ended heard is not known to this one.
         if let Some(seat) = open.find(|&seat| now - self.places[seat].heard.max(0.0) > FORSAKEN) {
-            let former = self.seats.tokens[seat].clone();
             self.seats
                 .give_again(seat, platform)
                 .or_else(|e| refused(500, format!("the place can't be written down: {e}")))?;
-            self.by_token.remove(&former);
+            self.by_token.retain(|_, of| *of != seat);
             self.by_token.insert(self.seats.tokens[seat].clone(), seat);
             let place = &mut self.places[seat];
             (place.begun, place.shown, place.studied, place.accepted) = (false, None, None, None);

@@ -31,7 +31,7 @@ async function askedNow() {
   for (let pause = 500; ; pause = Math.min(2 * pause, 8000)) {
     try { return await ask(base + "/state"); }
     catch (error) { if (error.status) throw error; }
-    say("No connection. What you chose is kept here and sent as soon as there is one.");
+    say("No connection: it is tried again.");
     await new Promise(done => setTimeout(done, pause));
   }
 }
@@ -88,7 +88,7 @@ function later() {
   // Pictures that came late were not looked at while they were on their way.
   if (lookedFrom === null && loaded()) {
     lookedFrom = performance.now();
-    ready = Math.max(ready, lookedFrom + 1000 * Math.min(now.least || 0, 1000));
+    ready = Math.max(ready, lookedFrom + 1000 * (now.least || 0));
   }
   const left = ready - performance.now(), waits = left > 0 || !loaded();
   for (const button of document.querySelectorAll("button[data-choice]")) button.setAttribute("aria-disabled", waits ? "true" : "false");

@@ -70,7 +70,7 @@ pub(super) fn not_here(why: &str) -> String {
             }
             body { main {
                 h1 { "Not here" }
-                p { "At this address " (why) "." }
+                p { "What this address says: " (why) "." }
                 p.choices { a.go href="/" { "To the first page" } }
             } }
         }

@@ -376,7 +376,7 @@ fn reply(shared: &Shared, asked: HttpQuestion) -> std::result::Result<Reply, Ref
 /// What is said of an address that is nobody's, to a page or to whoever opens one.
 fn not_here(desk: &Desk, token: &str, opened: bool) -> std::result::Result<Reply, Refusal> {
     let (status, why) = match desk.is_former(token) {
-        true => (410, "this place was given to somebody else, as nothing was answered here for half an hour"),
+        true => (410, "this place was given to somebody else, as nothing was answered from it for half an hour"),
         false => (404, "nothing is here"),
     };
     if !opened {

@@ -29,6 +29,12 @@ fn what_a_batch_changes_is_told_by_what_changes_it() {
             counting: counting.len() == 1 && "depends on how many others are in its batch" in counting[0],
             alone: alone.is_empty(),
             hidden: hidden.len() == 1 && "depends on the others in its batch" in hidden[0],
+            black: (|| {
+                let black = data::from(tensor::zeros([8, 1, 16, 16]), [0, 0, 0, 0, 0, 0, 0, 0]);
+                let model = model::from(|x| f.logits(x) - 0.5 * f.logits(x).mean(0), #{ classes: 10 });
+                model.predict(black);
+                model.cautions.some(|said| "depends on the others in its batch" in said)
+            }).call(),
             steady: of_copies.call(|x| f.logits(x)).is_empty(),
         }"#,
     );

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::finding::{Finding, Verdict, images};
 use crate::core::{Cautions, Cx, Error, Result};
 use crate::data::Dataset;
 use crate::model::Model;
@@ -116,6 +117,20 @@ impl<'a> Attacked<'a> {
     pub fn with_search(&self, search: Rc<dyn Search>) -> Trial<'a> {
         let Attack { model, space, objective, .. } = &self.attack;
         Trial { model, space: space.clone(), search, objective: objective.clone() }
+    }
+
+    /// What a trial on the rows that the attack left right says of it: each that fails was missed. `nothing`: what is said where none does;
+    /// `makes`: what it is that makes some fail, as a sentence begins.
+    pub fn on_what_is_left(&mut self, cx: &Cx, trial: Trial, nothing: String, makes: &str) -> Result<Finding> {
+        let left = self.left();
+        let found = self.tried(cx, &left, trial)?;
+        self.fooled_by_any.extend(&found);
+        let says = match found.len() {
+            0 => nothing,
+            n => format!("{makes} {} fail that the attack left right", images(n)),
+        };
+        let accuracy = self.accuracy(&self.fooled.union(&found).copied().collect());
+        Ok(Finding::new(Verdict::against(found.len(), self.images()), (found.len(), left.len()), says).left(accuracy))
     }
 
     /// Rows that are right as they stand, and that the attack left right.

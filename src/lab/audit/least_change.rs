@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::Check;
 use super::attack::Attacked;
-use super::finding::{Finding, Verdict, images};
+use super::finding::Finding;
 use crate::core::{Cx, ErrorKind, Result};
 use crate::search::{Ddn, Fmn, Search};
 use crate::space::Norm;
@@ -30,17 +30,11 @@ impl Check for LeastChange {
         if of.attack.search.describe() == search.describe() {
             return Ok(Finding::not_asked("the attack is that search"));
         }
-        let left = of.left();
-        let found = match of.tried(cx, &left, of.with_search(search)) {
-            Err(error) if error.kind == ErrorKind::Pairing => return Ok(Finding::not_asked(error.message)),
-            found => found?,
-        };
-        of.fooled_by_any.extend(&found);
-        let says = match found.len() {
-            0 => format!("search::{name} finds nothing more in {STEPS} steps"),
-            n => format!("search::{name} makes {} fail that the attack left right", images(n)),
-        };
-        let accuracy = of.accuracy(&of.fooled.union(&found).copied().collect());
-        Ok(Finding::new(Verdict::against(found.len(), of.images()), (found.len(), left.len()), says).left(accuracy))
+        let trial = of.with_search(search);
+        let nothing = format!("search::{name} finds nothing more in {STEPS} steps");
+        match of.on_what_is_left(cx, trial, nothing, &format!("search::{name} makes")) {
+            Err(error) if error.kind == ErrorKind::Pairing => Ok(Finding::not_asked(error.message)),
+            finding => finding,
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::Check;
 use super::attack::{Attacked, Trial};
-use super::finding::{Finding, Verdict, images};
+use super::finding::Finding;
 use crate::core::{Cx, Result};
 use crate::objective::Misclassify;
 use crate::search::Square;
@@ -22,14 +22,7 @@ impl Check for ScoreOnly {
         }
         let (model, space, questions) = (of.attack.model, of.attack.space.clone(), of.attack.questions);
         let trial = Trial { model, space, search: Rc::new(Square::asking(questions)), objective: Misclassify.into() };
-        let left = of.left();
-        let found = of.tried(cx, &left, trial)?;
-        of.fooled_by_any.extend(&found);
-        let says = match found.len() {
-            0 => format!("search::square finds nothing more in {questions} questions"),
-            n => format!("search::square makes {} fail that the attack left right", images(n)),
-        };
-        let accuracy = of.accuracy(&of.fooled.union(&found).copied().collect());
-        Ok(Finding::new(Verdict::against(found.len(), of.images()), (found.len(), left.len()), says).left(accuracy))
+        let nothing = format!("search::square finds nothing more in {questions} questions");
+        of.on_what_is_left(cx, trial, nothing, "search::square makes")
     }
 }

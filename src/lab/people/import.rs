@@ -29,6 +29,13 @@ pub struct ReadAnswer {
     pub at: Option<f64>,
 }
 
+impl ReadAnswer {
+    /// One that nothing but a worker's choice is known of.
+    pub fn given(worker: &str, slot: usize, question: usize, choice: Option<usize>, seconds: Option<f64>) -> Self {
+        Self { worker: worker.into(), slot, question, choice, seconds, undo: false, at: None }
+    }
+}
+
 /// What a file holds.
 #[derive(Debug, Clone, Default)]
 pub struct ReadAnswers {
@@ -269,15 +276,7 @@ impl Reader<'_> {
             self.belongs(&at, json.get("task"), slot, question, answer.get("item").and_then(Json::as_str))?;
             let (choice, seconds) =
                 (self.choice(&at, answer.get("choice"))?, self.seconds(&at, answer.get("seconds"))?);
-            found.answers.push(ReadAnswer {
-                worker: worker.into(),
-                slot,
-                question,
-                choice,
-                seconds,
-                undo: false,
-                at: None,
-            });
+            found.answers.push(ReadAnswer::given(worker, slot, question, choice, seconds));
         }
         Ok(())
     }
@@ -389,15 +388,7 @@ impl Reader<'_> {
                 }
             };
             let seconds = self.number(&at, seconds.map_or("", cell))?;
-            found.answers.push(ReadAnswer {
-                worker: who.into(),
-                slot,
-                question,
-                choice,
-                seconds,
-                undo: false,
-                at: None,
-            });
+            found.answers.push(ReadAnswer::given(who, slot, question, choice, seconds));
         }
         if !unknown.is_empty() {
             let all: Vec<String> = unknown.iter().map(|(status, n)| format!("{status:?} ({n})")).collect();
@@ -485,15 +476,7 @@ impl Reader<'_> {
             }
             _ => return Err(self.refused(format!("{at}: {} answers to one question", said.len()))),
         };
-        found.answers.push(ReadAnswer {
-            worker: worker.into(),
-            slot,
-            question,
-            choice,
-            seconds,
-            undo: false,
-            at: None,
-        });
+        found.answers.push(ReadAnswer::given(worker, slot, question, choice, seconds));
         Ok(())
     }
 

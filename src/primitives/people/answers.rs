@@ -251,5 +251,5 @@ fn given(task: &PeopleTask, place: usize, row: &Value) -> Result<ReadAnswer> {
             )));
         }
     };
-    Ok(ReadAnswer { worker, slot, question, choice, seconds, undo: false, at: None })
+    Ok(ReadAnswer::given(&worker, slot, question, choice, seconds))
 }

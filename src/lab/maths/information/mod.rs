@@ -250,6 +250,25 @@ mod tests {
         assert!(above <= 15, "{above} of {SAMPLES} exclude independence");
     }
 
+    /// Labels with a heavy tail, all read rightly: those that were seen once stand for many that were not, and the interval leaves room for them.
+    #[test]
+    fn seldom_labels_leave_room_for_others() {
+        const CLASSES: usize = 1000;
+        let mut law = Law::of(CLASSES, false, |y, t| f64::from(u8::from(y == t)));
+        law.labels = (0..CLASSES).map(|y| if y < 2 { 0.4925 } else { 0.015 / (CLASSES - 2) as f64 }).collect();
+        let truth = law.truth();
+        const SAMPLES: u64 = 30;
+        let mut above = 0;
+        for sample in 0..SAMPLES {
+            let mut rng = random(sample, 23);
+            let answers = law.draw(2000, &mut rng);
+            let level = Level { delta: 0.05, shuffles: 20 };
+            let found = answers.of_known_classes(CLASSES).estimate(Estimator::Corrected, level, &mut rng);
+            above += u32::from(truth > found.hi);
+        }
+        assert!(above <= 4, "{above} of {SAMPLES} intervals end below the truth");
+    }
+
     /// Two thirds of the images keep their label under every target, one third is taken for each target: nine rows of an image are
     /// no nine samples.
     #[test]
