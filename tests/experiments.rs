@@ -69,7 +69,7 @@ fn all_of_tolerance_makes_one_report() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run");
     let words =
-        ["--images", "12", "--training", "2000", "--epochs", "12", "--steps", "10", "--angles", "3", "--appendix", "1"];
+        ["--images", "12", "--training", "2000", "--epochs", "12", "--steps", "10", "--angles", "2", "--appendix", "1"];
     let results = run("tolerance/all.rhai", &out, &words);
     for model in ["with weight decay", "without"] {
         let curves = &results["figure_1"]["curves"][model];
@@ -336,7 +336,7 @@ fn the_examiner_s_experiments_run() {
         let size = std::fs::metadata(folder.path().join(name)).map_or(0, |file| file.len());
         assert!(size > 1000, "{name} is missing or empty");
     }
-    let planted = run("examiner/planted.rhai", &folder.path().join("planted"), &["--n", "2"]);
+    let planted = run("examiner/planted.rhai", &folder.path().join("planted"), &["--n", "1"]);
     assert_eq!(planted.as_array().map(Vec::len), Some(4));
 }
 

@@ -22,6 +22,7 @@ const CAUTIONS: &str = "cautions";
 const PLACES: usize = 60;
 /// Letters of a cell on the screen, at most.
 const CELL: usize = 44;
+const LEAST_CELL: usize = 12;
 /// Of numbers, so many digits; ends of intervals have no fewer than what they are of.
 const DIGITS: usize = 5;
 /// Lines of a page's table, at most.
@@ -89,7 +90,7 @@ impl RunsBeside {
         let mut parts = Vec::new();
         match self.given.is_empty() {
             true => parts.push("given: the same script, arguments, inputs, seed and machine".into()),
-            false => parts.push(format!("given\n{}", self.table(&self.given).text(width, rows))),
+            false => parts.push(format!("given\n{}", self.table(&self.given, width).text(width, rows))),
         }
         let equal = match self.equal {
             1 => "1 value is equal".into(),
@@ -100,7 +101,7 @@ impl RunsBeside {
             false => parts.push(format!(
                 "results: {} differ, {equal}\n{}",
                 self.results.len(),
-                self.table(&self.results).text(width, rows)
+                self.table(&self.results, width).text(width, rows)
             )),
         }
         if self.results.iter().any(|line| line.apart.ends_with('*')) {
@@ -132,10 +133,17 @@ impl RunsBeside {
         self.figures.len()
     }
 
-    fn table(&self, lines: &[ComparedLine]) -> Table {
-        let text =
-            |of: &dyn Fn(&ComparedLine) -> &str| lines.iter().map(|line| Value::Str(cut(of(line), CELL))).collect();
-        let mut table = Table::default().column("", text(&|line| &line.name));
+    fn table(&self, lines: &[ComparedLine], width: usize) -> Table {
+        // Every run has its column, also where the screen is narrow.
+        let longest = lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
+        let name = longest.min(2 * width / 5).clamp(LEAST_CELL, CELL);
+        let runs = self.names.len();
+        let cell = (width.saturating_sub(name + LEAST_CELL + 2 * runs + 2) / runs).clamp(LEAST_CELL, CELL);
+        let cells = |of: &dyn Fn(&ComparedLine) -> &str, wide: usize| {
+            lines.iter().map(|line| Value::Str(cut(of(line), wide))).collect::<Vec<_>>()
+        };
+        let text = |of: &dyn Fn(&ComparedLine) -> &str| cells(of, cell);
+        let mut table = Table::default().column("", cells(&|line| &line.name, name));
         for (i, name) in self.names.iter().enumerate() {
             table = table.column(name.as_str(), text(&|line| &line.cells[i]));
         }
@@ -260,6 +268,10 @@ fn walk(name: &str, value: &Json, found: &mut BTreeMap<String, Json>) {
             }
         }
         Json::Null => {}
+        // Hashes are told apart by their beginnings.
+        Json::String(text) if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            found.insert(if name.is_empty() { "result".into() } else { name.into() }, text[..12].into());
+        }
         other => {
             found.insert(if name.is_empty() { "result".into() } else { name.into() }, other.clone());
         }
@@ -315,10 +327,21 @@ fn collect_cautions<'a>(place: &str, value: &'a Json, found: &mut Vec<(&'a str, 
     }
 }
 
+/// A name whose whole numbers are as wide as others, so that 2 comes before 10.
+fn with_wide_numbers(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let part = |part: &[char]| {
+        let text: String = part.iter().collect();
+        if part[0].is_ascii_digit() { format!("{text:0>20}") } else { text }
+    };
+    letters.chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit()).map(part).collect()
+}
+
 /// Lines of what is not the same everywhere, and how many values are.
 fn differing(all: &[BTreeMap<String, Json>]) -> (Vec<ComparedLine>, usize) {
     let mut names: Vec<&String> = all.iter().flat_map(BTreeMap::keys).collect();
-    names.sort();
+    // What a result has once comes before what each of its rows has, and rows in their order.
+    names.sort_by_cached_key(|name| (name.contains('['), with_wide_numbers(name)));
     names.dedup();
     let is_end = |name: &str| {
         let (key, place) = key_and_place(name);

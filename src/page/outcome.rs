@@ -18,6 +18,8 @@ const ENTRIES: usize = 100;
 const LIST: usize = 12;
 const ROWS: usize = 20;
 const COLUMNS: usize = 30;
+/// Bytes from which on a text is more than a name.
+const SENTENCE: usize = 40;
 const TEXT: usize = 2000;
 const DEEPEST: usize = 6;
 
@@ -474,7 +476,7 @@ fn scalar(value: &Json) -> Markup {
             html! { code title=(text) { (text[..12]) } }
         }
         Json::String(text) if text.contains('\n') => html! { pre { (clean(&shortened(text, TEXT))) } },
-        Json::String(text) => html! { span .words { (clean(&shortened(text, TEXT))) } },
+        Json::String(text) => html! { span .words.long[text.len() > SENTENCE] { (clean(&shortened(text, TEXT))) } },
         other => html! { (other.to_string()) },
     }
 }

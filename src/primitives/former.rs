@@ -156,8 +156,12 @@ pub fn method_elsewhere(name: &str) -> Option<String> {
 
 /// What to try for a function `name` that a namespace or a type with the functions `known` does not have.
 pub fn function_or<'a>(path: &str, name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    let here = || function(path).or_else(|| elsewhere(path)).or_else(|| spelt(name, known.clone()));
-    here().unwrap_or_else(|| suggestion(name, known))
+    function_like(path, name, known.clone()).unwrap_or_else(|| suggestion(name, known))
+}
+
+/// What to say of a name that is nearly a function's, or was one's.
+pub fn function_like<'a>(path: &str, name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
+    function(path).or_else(|| elsewhere(path)).or_else(|| spelt(name, known))
 }
 
 /// What to say of a function that other tools call so.

@@ -178,3 +178,32 @@ fn what_images_look_like_is_counted_by_clusters() {
         #{ images: told.call(many), scenes: !told.call(many.clustered(|row| row.index % 12)) }"#,
     );
 }
+
+/// Strokes that lean one way are as bright on either side, and seldom so mirrored.
+#[test]
+fn images_that_a_rule_tells_from_their_mirror_images_are_told_of() {
+    truths(
+        r#"
+        let strokes = |lean| {
+            let pixels = [];
+            let labels = [];
+            for i in 0..120 {
+                labels.push(i % 2);
+                // Dark on bright as often as bright on dark.
+                let ink = if i % 2 == 0 { 1.0 } else { 0.0 };
+                let left = lean == "one" || i % 4 < 2;
+                let rows = [];
+                for y in 0..8 {
+                    let row = [];
+                    for x in 0..8 { row.push(if x == (if left { y } else { 7 - y }) { ink } else { 0.5 }); }
+                    rows.push(row);
+                }
+                pixels.push([rows]);
+            }
+            data::from(tensor::from(pixels) * 0.8 + 0.2 * tensor::uniform([120, 1, 8, 8], #{ seed: 1 }), labels)
+        };
+        let f = model::from(|x| x.reshape([-1, 64]).pick([0, 9], 1), #{ classes: 2 });
+        let told = |ds| risk::estimate(f, ds, #{ space: space::flip(), seed: 1 }).cautions.some(|said| said.contains("from their mirror images"));
+        #{ leaning: told.call(strokes.call("one")), either: !told.call(strokes.call("either")) }"#,
+    );
+}

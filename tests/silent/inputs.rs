@@ -489,3 +489,29 @@ fn other_orders_of_classes_are_told_of() -> Outcome {
     assert!(said.is_ok(), "{said:?}");
     Ok(())
 }
+
+/// Folders of classes are read one after the other: the first images are of the first ones.
+#[test]
+fn images_that_are_cut_from_a_set_in_the_order_of_its_classes_say_so() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    for at in 0..12 {
+        lying(folder.path(), &format!("pets/{}/{at:02}.jpg", ["cat", "dog", "eel"][at / 4]), 1)?;
+    }
+    truths_in(
+        folder.path(),
+        r#"
+        let f = model::from(|x| tensor::zeros([x.shape[0], 3]));
+        let told = |ds| examine(f, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 1 }) }).cautions
+            .filter(|said| said.contains("since the set lies in their order"));
+        let whole = data::load("pets");
+        let cut = told.call(data::load("pets", #{ limit: 6 }));
+        #{
+            limit: cut.len() == 1 && cut[0].contains("these 6 of 12 images of pets have 2 of 3 classes"),
+            take: told.call(whole.take(3)).len() == 1, skip: told.call(whole.skip(4)).len() == 1, split: told.call(whole.split(0.5)[1]).len() == 1,
+            whole: told.call(whole) == [], every: told.call(whole.take(9)) == [], one: told.call(whole.take(1)) == [],
+            shuffled: told.call(data::load("pets", #{ limit: 6, shuffle: 1 })) == [] && told.call(whole.shuffle(#{ seed: 1 }).take(3)) == [],
+            chosen: told.call(whole.only([0])) == [],
+        }"#,
+    );
+    Ok(())
+}

@@ -639,3 +639,33 @@ fn what_was_not_measured_is_not_counted() {
         }"#,
     );
 }
+
+/// Of a class that noise never shows nothing is known where a search begins at noise, and every number that it would have gone into says so.
+#[test]
+fn a_search_that_found_nothing_to_begin_at_says_nothing_of_the_model() {
+    truths(
+        r#"
+        // Class 1 where one pixel alone is bright.
+        let f = model::from(|x| { let lone = x.reshape([-1, 64]).pick([0], 1) - 0.5 - 4.0 * (x.reshape([-1, 64]).mean(1).reshape([-1, 1]) - 0.02);
+            tensor::concat([0 * lone, lone], 1) }, #{ classes: 2 });
+        let ds = data::from(tensor::zeros([6, 1, 8, 8]), [0, 0, 0, 0, 0, 0], #{ classes: ["dark", "lone"] });
+        let pixels = |radius| space::pixels("l2", #{ bounds: [0, 1] } + radius);
+        let hop = search::hopskipjump(#{ questions: 50 });
+        let t = examine(f, ds, #{ space: pixels.call(#{ radius: 2.0 }), search: hop, seed: 1 });
+        let free = examine(f, ds, #{ space: pixels.call(#{}), search: hop, seed: 1 });
+        let curve = tolerance::measure(f, ds, #{ space: pixels.call(#{}), search: hop, levels: [1.0, 2.0], seed: 1 });
+        let noise = tolerance::measure(f, ds, #{ space: space::noise(), search: search::sweep(), levels: [0.1, 0.5], seed: 1 });
+        let said = "nothing to begin at was found";
+        let least = tolerance::smallest_change(free);
+        let row = tolerance::summary(#{ hop: curve, noise: noise });
+        let figure = plot::tolerance(#{ hop: curve, noise: noise });
+        #{
+            transcript: t.cautions.some(|c| c.contains("for 6 of 6 images no noise failed")) && t.column("vanished").all(|so| so),
+            least: least.mean == () && least.median == () && least.cautions.some(|c| c.contains(said)) && !least.cautions.some(|c| c.contains("count as needing more")),
+            curve: curve.cautions.some(|c| c.contains(said)),
+            summary: row[0].stuck == 1.0 && row[0].area == () && row[0].cautions.some(|c| c.contains(said)) && row[1].stuck == 0.0,
+            figure: figure.cautions.some(|c| c.contains("hop has no place in dB")),
+            several: examine(f, ds, #{ space: pixels.call(#{ radius: 2.0 }), search: search::worst([hop]), seed: 1 }).cautions.some(|c| c.contains(said)),
+        }"#,
+    );
+}

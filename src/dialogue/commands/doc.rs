@@ -1,5 +1,5 @@
 use super::Command;
-use crate::core::{Error, Result, Value, wrapped};
+use crate::core::{Error, Result, Value, nearest, wrapped};
 use crate::dialogue::{Dialogue, Next};
 use crate::primitives::reference::stdlib_page;
 use crate::primitives::stdlib::{module_called, stdlib_names};
@@ -24,7 +24,11 @@ fn run(dialogue: &mut Dialogue, name: &str) -> Result<Next> {
             PRIMITIVES.iter().flat_map(|p| [p.path, p.name()]).chain(modules.iter().map(String::as_str)).collect();
         return Err(Error::argument(format!("nothing is called {name:?}")).hint(
             module_called(name, |module| format!("`:doc {module}`"))
-                .unwrap_or_else(|| former::function_or(name, name, known)),
+                .or_else(|| former::function_like(name, name, known.iter().copied()))
+                .or_else(|| nearest(name, known).map(|near| format!("did you mean `{near}`?")))
+                .unwrap_or_else(|| {
+                    format!("`:apropos {name}` looks for a word in all pages, `:doc` lists what there is")
+                }),
         ));
     };
     let mut lines = page.lines();

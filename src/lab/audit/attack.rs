@@ -109,7 +109,8 @@ impl<'a> Attacked<'a> {
         if rows.is_empty() {
             return Ok(BTreeSet::new());
         }
-        let transcript = self.attack.outcomes(cx, &self.attack.data.select(rows)?, trial)?;
+        let data = self.attack.data.select(rows)?;
+        let transcript = cx.on_trial(|| self.attack.outcomes(cx, &data, trial))?;
         Ok(transcript.rows.iter().filter(|row| row.wrong_after()).map(|row| rows[row.id as usize]).collect())
     }
 

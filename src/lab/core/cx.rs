@@ -91,6 +91,8 @@ pub struct Cx {
     pub(super) record: Option<Rc<Record>>,
     /// What the call that was stopped last had done.
     partial: RefCell<Option<Value>>,
+    /// Whether what runs is a trial of a call's own.
+    on_trial: Cell<bool>,
 }
 
 impl Default for Cx {
@@ -117,7 +119,17 @@ impl Cx {
             examinations: RefCell::default(),
             record: None,
             partial: RefCell::default(),
+            on_trial: Cell::new(false),
         }
+    }
+
+    /// Runs what a call tries for itself, of which it says what there is to say: nothing is warned of, and no model or data set is noted that it
+    /// made for this.
+    pub fn on_trial<T>(&self, run: impl FnOnce() -> T) -> T {
+        let before = self.on_trial.replace(true);
+        let result = run();
+        self.on_trial.set(before);
+        result
     }
 
     /// The flag that a signal handler raises to stop the call under way.
@@ -328,6 +340,9 @@ impl Cx {
 
     /// Says something that may make a result mean less than it seems; kept in the run's manifest.
     pub fn warn(&self, message: impl Into<String>) {
+        if self.on_trial.get() {
+            return;
+        }
         let message = message.into();
         let (new, shown) = self.said.warn(&message);
         if shown {
@@ -553,6 +568,9 @@ impl Cx {
     }
 
     fn input_from(&self, kind: &'static str, name: &str, digest: Digest, path: Option<PathBuf>) {
+        if self.on_trial.get() && path.is_none() {
+            return;
+        }
         // What closures read is read once more where they are called.
         let read = path.is_some() && self.journal().is_some_and(|journal| journal.note_read(kind, digest));
         if self.origins.add_input(Input { kind, name: name.into(), digest }, path) {

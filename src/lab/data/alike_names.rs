@@ -11,7 +11,7 @@ const COMMON: usize = 10;
 
 /// What is to be said of classes whose names differ by case, by blanks and strokes or by how letters are composed, and where one of both is rare by two letters
 /// that changed places or, of five letters and more, by one that is too many within: what numbers classes by their names counts each as a class, and those behind it one higher. Another
-/// letter in the place of one often is another class, and so is one at the end. `counts`: how many images there are of each.
+/// letter in the place of one often is another class, and so is one at the end. `counts`: how many images there are of each; of names without any nothing is said.
 pub(super) fn alike_names(classes: &[String], counts: &[usize]) -> Option<String> {
     const SHOWN: usize = 120;
     let plain = |name: &String| {
@@ -24,22 +24,25 @@ pub(super) fn alike_names(classes: &[String], counts: &[usize]) -> Option<String
         };
         letters.iter().enumerate().filter_map(kept).collect::<Vec<char>>()
     };
-    let plain: Vec<Vec<char>> = classes.iter().map(plain).collect();
+    let seen = classes.iter().enumerate().filter(|(k, _)| counts[*k] > 0);
+    let plain: BTreeMap<usize, Vec<char>> = seen.map(|(k, name)| (k, plain(name))).collect();
     // Names that slips of one letter can turn into each other have one in common among themselves and what is left of them without a letter.
     let mut by_rest: BTreeMap<Vec<char>, Vec<usize>> = BTreeMap::new();
-    for (k, name) in plain.iter().enumerate() {
-        rests(name).for_each(|rest| by_rest.entry(rest).or_default().push(k));
+    for (k, name) in &plain {
+        rests(name).for_each(|rest| by_rest.entry(rest).or_default().push(*k));
     }
     let mut pairs = vec![];
-    for (rare, name) in plain.iter().enumerate().filter(|(_, name)| name.len() > 1) {
-        let common = |&k: &usize| {
-            let same = *name == plain[k] && counts[k] > 0 && (counts[rare], k) < (counts[k], rare);
+    for (&rare, name) in &plain {
+        let common = |k: &usize| {
+            // Of one letter, capital and small are two.
+            let one = name.len() > 1 || classes[rare].trim() == classes[*k].trim();
+            let same = one && *name == plain[k] && (counts[rare], *k) < (counts[*k], rare);
             let slip = || {
                 name.len() > 2
-                    && counts[k] >= COMMON * counts[rare]
+                    && counts[*k] >= COMMON * counts[rare]
                     && (is_slip(name, &plain[k]) || is_slip(&plain[k], name))
             };
-            counts[rare] > 0 && (same || slip())
+            same || slip()
         };
         let found = rests(name).flat_map(|rest| by_rest[&rest].clone()).filter(|k| *k != rare).find(common);
         pairs.extend(found.map(|k| format!("{:?} ({} images) beside {:?}", classes[rare], counts[rare], classes[k])));
@@ -90,6 +93,7 @@ mod tests {
             // Of equally many images, and with an accent of its own.
             (["Cat", "cat", "dog"], [20, 20, 9]),
             (["no", "No", "yes"], [20, 20, 9]),
+            (["b", "b ", "x"], [20, 20, 9]),
             (["caf\u{e9}", "cafe\u{301}", "dog"], [20, 20, 9]),
         ] {
             assert!(told(&names, &counts).is_some_and(|told| told.contains("beside")), "{names:?}");

@@ -1,19 +1,41 @@
 //! Which images of a data set: parts, orders and classes of it.
 
+use std::collections::HashSet;
+
 use rand::seq::SliceRandom;
 
 use super::Dataset;
 use crate::core::{Error, Result, random};
 
+/// What is to be said where these rows lack classes because labels lie in their order, each class in one piece, as folders of classes are read.
+pub(super) fn cut_in_order(name: &str, labels: &[i64], rows: &[usize]) -> Option<String> {
+    let pieces = 1 + labels.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let of = labels.iter().collect::<HashSet<_>>().len();
+    let kept = rows.iter().filter_map(|&row| labels.get(row)).collect::<HashSet<_>>().len();
+    (pieces <= of && kept < of.min(rows.len())).then(|| {
+        format!(
+            "these {} of {} images of {name} have {kept} of {of} classes, since the set lies in their order: shuffle it before it is cut",
+            rows.len(),
+            labels.len()
+        )
+    })
+}
+
 impl Dataset {
     /// The first `n` images, or all if there are fewer.
     pub fn take(&self, n: usize) -> Result<Self> {
-        self.select(&(0..n.min(self.len())).collect::<Vec<_>>())
+        self.cut(&(0..n.min(self.len())).collect::<Vec<_>>())
     }
 
     /// All but the first `n` images.
     pub fn skip(&self, n: usize) -> Result<Self> {
-        self.select(&(n.min(self.len())..self.len()).collect::<Vec<_>>())
+        self.cut(&(n.min(self.len())..self.len()).collect::<Vec<_>>())
+    }
+
+    /// The images from a first one to a last, with what is to be said where classes fall away by that.
+    pub(super) fn cut(&self, rows: &[usize]) -> Result<Self> {
+        let told = cut_in_order(&self.name, self.labels(), rows);
+        Ok(self.select(rows)?.with_noticed(told.into_iter().collect()))
     }
 
     /// All images in random order.
@@ -33,21 +55,7 @@ impl Dataset {
             ))
             .hint("both parts need at least one image"));
         }
-        let parts = [self.take(n)?, self.skip(n)?];
-        // As folders of classes are read: each class lies in one piece.
-        let classes = |part: &Self| part.counts().iter().filter(|n| **n > 0).count();
-        let (of, pieces) = (classes(self), 1 + self.labels().windows(2).filter(|pair| pair[0] != pair[1]).count());
-        if pieces > of || parts.iter().all(|part| classes(part) == of) {
-            return Ok(parts);
-        }
-        Ok(parts.map(|part| {
-            let told = format!(
-                "this part of {} has {} of {of} classes, since the set lies in their order: shuffle before it is split",
-                self.name,
-                classes(&part)
-            );
-            part.with_noticed(vec![told])
-        }))
+        Ok([self.take(n)?, self.skip(n)?])
     }
 
     /// The images of these labels, which they keep.

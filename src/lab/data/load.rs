@@ -208,7 +208,7 @@ fn from_raw(cx: &Cx, name: &str, raw: Raw, how: &Load) -> Result<Dataset> {
     let all = Dataset::new(name, Arc::new(images), raw.labels, classes, View::edge(canvas), digest)?;
     let all = all.told_of_labels();
     match chosen(all.len(), how) {
-        Some(rows) => all.select(&rows),
+        Some(rows) => all.cut(&rows),
         None => Ok(all),
     }
 }

@@ -15,6 +15,12 @@ const SAMPLE: usize = 256;
 /// Images read at a time.
 const PART: usize = 32;
 
+/// Cells along each side in which images are set beside their mirror images.
+const CELLS: i64 = 8;
+
+/// What is added to the diagonal of a covariance of cells, as a share of its mean.
+const RIDGE: f64 = 0.1;
+
 /// Sets that score more than this look centred, if they are large enough for it not to be chance.
 const CENTRED: f64 = 0.15;
 
@@ -35,6 +41,8 @@ pub struct Look {
     pub bright: f64,
     pub right: f64,
     pub upper: f64,
+    /// The share of images that a linear rule of where contrast lies, learned on others, tells from their mirror images.
+    pub told_from_mirrored: f64,
 }
 
 impl Dataset {
@@ -43,29 +51,55 @@ impl Dataset {
         let n = self.len().min(SAMPLE);
         let rows: Vec<usize> = (0..n).map(|i| i * self.len() / n).collect();
         let mut sums = [0.0; 4];
+        let mut cells = vec![];
         for part in rows.chunks(PART) {
             cx.check()?;
-            let seen = tch::no_grad(|| look_at(&self.canvases(part, Device::Cpu)?))?;
+            let (seen, beside) = tch::no_grad(|| look_at(&self.canvases(part, Device::Cpu)?))?;
             sums.iter_mut().zip(seen).for_each(|(sum, x)| *sum += x);
+            cells.extend(beside);
         }
         let [centred, bright, right, upper] = sums.map(|sum| sum / n as f64);
+        let told_from_mirrored = tch::no_grad(|| told_from_mirrored(&Tensor::f_cat(&cells, 0)?))?;
         // Where a few clusters hold most images these are as many as if all were as large.
         let independent = self.clusters().map_or(n as f64, |clusters| {
             let mut sizes: HashMap<u32, f64> = HashMap::new();
             rows.iter().for_each(|&row| *sizes.entry(clusters[row]).or_default() += 1.0);
             as_many_alike(sizes.values().copied())
         });
-        Ok(Look { images: n, independent, centred, bright, right, upper })
+        Ok(Look { images: n, independent, centred, bright, right, upper, told_from_mirrored })
     }
 }
 
-/// Sums over images, in the order of the fields of `Look`.
-fn look_at(images: &Tensor) -> Result<[f64; 4]> {
-    let [n, c, h, w] = images.size()[..] else { return Ok([0.0; 4]) };
+/// The share of images that are told from their mirror images by how their cells differ from those, `N x D`: with the discriminant that every other
+/// one gives. A fair coin decides where both are as likely; ties count half.
+fn told_from_mirrored(beside: &Tensor) -> Result<f64> {
+    let (n, d) = beside.size2()?;
+    let mut right = 0.0;
+    for first in 0..2.min(n) {
+        let own = beside.f_slice(0, first, n, 2)?;
+        let others = beside.f_slice(0, 1 - first, n, 2)?;
+        let covariance = others.f_transpose(0, 1)?.f_matmul(&others)?.f_div_scalar(others.size()[0].max(1))?;
+        let ridge = covariance.f_trace()?.f_double_value(&[])? / d as f64 * RIDGE;
+        // Images without contrast have no covariance.
+        let ridge = Tensor::f_eye(d, (Kind::Double, Device::Cpu))?.f_mul_scalar(ridge.max(1e-12))?;
+        let mean = others.f_sum_dim_intlist([0i64].as_slice(), false, Kind::Double)?;
+        let weights = Tensor::f_linalg_solve(&covariance.f_add(&ridge)?, &mean.f_unsqueeze(1)?, true)?;
+        right += own.f_matmul(&weights)?.f_sign()?.f_sum(Kind::Double)?.f_double_value(&[])?;
+    }
+    Ok((right / n as f64 + 1.0) / 2.0)
+}
+
+/// Sums over images, in the order of the fields of `Look`; and of every image how much more contrast its cells on the left have than those that a
+/// mirror puts there.
+fn look_at(images: &Tensor) -> Result<([f64; 4], Option<Tensor>)> {
+    let [n, c, h, w] = images.size()[..] else { return Ok(([0.0; 4], None)) };
     let flat = images.f_reshape([n, c, h * w])?;
     let (median, _) = flat.f_median_dim(2, true)?;
     let contrast = flat.f_sub(&median)?.f_abs()?.f_sum_dim_intlist([1i64].as_slice(), false, Kind::Double)?;
     let contrast = contrast.f_reshape([n, h, w])?;
+    let (high, wide) = (CELLS.min(h), CELLS.min(w));
+    let cells = contrast.f_unsqueeze(1)?.f_adaptive_avg_pool2d([high, wide])?;
+    let beside = cells.f_sub(&cells.f_flip([3i64])?)?.f_narrow(3, 0, wide / 2)?.f_flatten(1, -1)?;
     let light = flat.f_mean_dim([1i64].as_slice(), false, Kind::Double)?.f_reshape([n, h, w])?;
     let mut cosines = Tensor::f_zeros([n], (Kind::Double, Device::Cpu))?;
     let mut halves = Vec::new();
@@ -87,7 +121,9 @@ fn look_at(images: &Tensor) -> Result<[f64; 4]> {
     let share =
         |x: &Tensor| -> Result<f64> { Ok((x.f_sign()?.f_sum(Kind::Double)?.f_double_value(&[])? + n as f64) / 2.0) };
     let bright = light.f_mean_dim([1i64, 2].as_slice(), false, Kind::Double)? - 0.5;
-    Ok([cosines.f_sum(Kind::Double)?.f_double_value(&[])?, share(&bright)?, share(&halves[0])?, share(&-&halves[1])?])
+    let sums =
+        [cosines.f_sum(Kind::Double)?.f_double_value(&[])?, share(&bright)?, share(&halves[0])?, share(&-&halves[1])?];
+    Ok((sums, Some(beside)))
 }
 
 impl Look {
@@ -111,6 +147,10 @@ impl Look {
             "flip" if unfair(self.right) => {
                 Some(format!("{} are brighter on the right: mirrored ones are not as likely", percent(self.right)))
             }
+            "flip" if (2.0 * self.told_from_mirrored - 1.0) * n.sqrt() > CHANCE => Some(format!(
+                "a rule that is learned on others tells {} from their mirror images: mirrored ones are not as likely",
+                percent(self.told_from_mirrored)
+            )),
             "turn" if unfair(self.upper) || unfair(self.right) => Some(format!(
                 "{} are brighter above and {} on the right: turned ones are not as likely",
                 percent(self.upper),

@@ -10,7 +10,7 @@ use crate::core::{Error, Object, Result, number, significant};
 use crate::maths::means::skewed;
 use crate::maths::shares::few_groups;
 use crate::maths::survival::{Between, ProductLimit, Size, paired_difference};
-use crate::search::{Row, Transcript};
+use crate::search::{Row, Transcript, why_stuck};
 
 /// Sizes that differ by no larger a share of themselves are the same: they are sums in single precision.
 const ROUNDED: f64 = 1e-5;
@@ -71,6 +71,7 @@ struct Sizes {
     said: Vec<String>,
     /// Images that did not fail because the search could not move them.
     stuck: BTreeSet<Name>,
+    why: &'static str,
 }
 
 impl Sizes {
@@ -79,7 +80,8 @@ impl Sizes {
         let stuck = of.iter().filter(|name| self.stuck.contains(name)).count();
         (stuck as f64 > FEW * of.len() as f64).then(|| {
             format!(
-                "gradients vanished on {stuck} of {} images, of which nothing is known: a mean or a median of all is ()",
+                "{} on {stuck} of {} images, of which nothing is known: a mean or a median of all is ()",
+                self.why,
                 of.len()
             )
         })
@@ -148,7 +150,7 @@ fn said_of_given_up(given_up: usize, all: usize) -> Option<String> {
 
 /// How far an image was tried that did not fail. A search for the least change leaves it as it stands where the point that it found lies
 /// beyond the level, or the radius of the space, and else where its way ended; `None` where nothing bounds its look. Where its gradient
-/// vanished it has looked nowhere. What keeps the worst point of those that it asks about has asked as far as it might.
+/// vanished, or nothing to begin at was found, it has looked nowhere. What keeps the worst point of those that it asks about has asked as far as it might.
 fn tried(transcript: &Transcript, row: &Row) -> Option<f64> {
     let left_as_it_stands = transcript.of.finds_least && !row.vanished && row.magnitude == 0.0;
     match left_as_it_stands || transcript.keeps_worst() {
@@ -241,7 +243,7 @@ fn sizes(transcript: &Transcript, names: Option<&[usize]>) -> Result<Sizes> {
     for (_, size) in named.iter_mut().filter(|(_, size)| !size.enough && size.at >= AS_FAR * last) {
         size.at = last;
     }
-    Ok(Sizes { named, said, stuck })
+    Ok(Sizes { named, said, stuck, why: why_stuck(&transcript.of.search) })
 }
 
 fn until(asked: Option<f64>, last: f64) -> Result<f64> {

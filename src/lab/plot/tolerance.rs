@@ -69,7 +69,10 @@ pub fn tolerance(drawn: &[DrawnCurve], measures: &[PanelMeasure], in_db: bool) -
             y: Axis { label: measure.label().into(), min: Some(0.0), ..Axis::default() },
             ..Panel::default()
         };
-        for DrawnCurve { curve, label, look, .. } in drawn {
+        // What has no place on the axis is told below.
+        let seen = |one: &&DrawnCurve| !one.curve.places(in_db).is_empty();
+        let none = !drawn.iter().any(|one| seen(&one));
+        for DrawnCurve { curve, label, look, .. } in drawn.iter().filter(|one| none || seen(one)) {
             let points: Vec<(f64, Interval)> =
                 curve.places(in_db).into_iter().map(|(at, point)| (at, measure.of(point))).collect();
             let all = |of: fn(&Interval) -> f64| points.iter().map(|(_, interval)| of(interval)).collect::<Vec<f64>>();
@@ -80,7 +83,7 @@ pub fn tolerance(drawn: &[DrawnCurve], measures: &[PanelMeasure], in_db: bool) -
             );
             line.look.place = Some(*look);
             let from = curve.places(in_db).iter().position(|(_, point)| point.is_doubtful());
-            let line = line.within(all(|i| i.lo), all(|i| i.hi)).doubtful_from(from, "gradients vanished");
+            let line = line.within(all(|i| i.lo), all(|i| i.hi)).doubtful_from(from, curve.why_stuck());
             panel.layers.push(Layer::Series(line));
         }
         match measure {
@@ -112,6 +115,10 @@ fn unchanged(curves: &[(String, &Curve)]) -> Cautions {
     let advice = if other_units { "" } else { "; `axis: \"level\"` sets searches side by side" };
     let mut cautions = Cautions::default();
     for (name, curve) in curves {
+        if curve.never_changed(true) {
+            let name = if name.is_empty() { "this curve" } else { name };
+            cautions.add(format!("{name} has no place in dB: the search left every image as it stands{advice}"));
+        }
         let most = curve.places(true).iter().map(|(_, point)| point.unchanged).fold(0.0, f64::max);
         if most > TOLD {
             cautions.add(format!(

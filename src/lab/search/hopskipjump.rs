@@ -105,6 +105,7 @@ impl Proposing<PixelBall> for HopSkipJump {
             rng: of.rng(),
             tried: vec![],
             inside: false,
+            began: false,
             state: State::Standing,
         }))
     }
@@ -126,6 +127,8 @@ struct Walk {
     tried: Vec<PixelChange>,
     /// Whether a point failed within the radius.
     inside: bool,
+    /// Whether any point failed.
+    began: bool,
     state: State,
 }
 
@@ -215,6 +218,7 @@ impl Proposals<PixelChange> for Walk {
         let fails: Vec<bool> = losses.iter().map(|loss| *loss > 0.0).collect();
         let near = |(change, fails): (&PixelChange, &bool)| *fails && self.size(change) <= self.radius;
         self.inside |= tried.iter().zip(&fails).any(near);
+        self.began |= fails.contains(&true);
         let (Some(first), Some(&failed)) = (tried.first(), fails.first()) else { return Ok(()) };
         self.state = match std::mem::replace(&mut self.state, State::Done) {
             // There is nothing nearer than the image itself.
@@ -254,6 +258,10 @@ impl Proposals<PixelChange> for Walk {
             State::Done => State::Done,
         };
         Ok(())
+    }
+
+    fn never_began(&self) -> bool {
+        !self.began
     }
 
     /// The nearer the better, of points within the radius that fail.

@@ -134,7 +134,7 @@ pub use proposals::{Examinee, Origin, Proposals, Proposing};
 pub use questions::{AskedQuestions, Questions};
 pub use radial::{Radial, StarPoints};
 pub use random::Random;
-pub use row::Row;
+pub use row::{Row, why_stuck};
 pub use rows::Rows;
 pub use snr::snr;
 pub use so_far::BetSoFar;

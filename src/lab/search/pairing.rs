@@ -132,7 +132,11 @@ pub(super) fn way<'a>(plan: &'a Examination) -> Result<Approach<'a>> {
         )
         .hint(format!(
             "it goes over space::{}; over this space go search::{}",
-            names(&SPACES, &needs, |_| true),
+            // With a fill there are places between pixels.
+            names(&SPACES, &needs, |_| true).replace(
+                "translate",
+                if space.starts_with("translate(") { "translate without `fill`" } else { "translate" }
+            ),
             names(&SEARCHES, &has, |search| !(norm(&*plan.space) != Some(Norm::L2) && IN_L2_ALONE.contains(&search)
                 || search == "counterfactual" && counts_when(&*plan.space)))
         )));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::cautions::TOLD;
-use super::row::Row;
+use super::row::{Row, why_stuck};
 use crate::core::{Cx, Digest, Error, Result, Tensor, Value};
 use crate::space::{Point, Render};
 
@@ -138,8 +138,10 @@ impl Parts {
         let stuck = self.members.iter().filter(|member| member.vanished > 0);
         let caution = |member: &MemberTally| {
             format!(
-                "{}: gradients vanished at {} of the {still} that all searches left right",
-                member.name, member.vanished
+                "{}: {} at {} of the {still} that all searches left right",
+                member.name,
+                why_stuck(&member.search),
+                member.vanished
             )
         };
         let short = self.members.iter().filter(|member| member.near as f64 > TOLD * still as f64);

@@ -88,6 +88,11 @@ pub trait Proposals<P = Setting>: Send {
         Origin::Chosen
     }
 
+    /// Whether nothing was looked for, for want of a point to begin at.
+    fn never_began(&self) -> bool {
+        false
+    }
+
     /// How good a point is to end at, where that is not told by how far it fails: of several the best counts, of equal ones the first.
     fn merit(&self, _point: &P, _fails: bool) -> Option<f64> {
         None

@@ -423,6 +423,7 @@ impl<G: Ground> Searches<'_, G> {
                 level: self.levels[hunt.level].0,
                 snr: worst.verdict.snr,
                 softmax_margin: worst.verdict.softmax_margin,
+                vanished: hunt.search.never_began(),
                 ..Row::default()
             };
             rows.push(Noted { row, measured: worst.measured });

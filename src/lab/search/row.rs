@@ -34,7 +34,7 @@ pub struct Row {
     pub snr: f32,
     /// The highest softmax probability minus the second highest, there.
     pub softmax_margin: f32,
-    /// Whether a search along gradients was stopped there by a gradient of 0.
+    /// Whether a search along gradients was stopped there by a gradient of 0, or one along a boundary found nothing to begin at.
     pub vanished: bool,
 }
 
@@ -104,10 +104,19 @@ impl Row {
         self.may_be_fooled() && self.met()
     }
 
-    /// Not as the objective asks, and a gradient of 0, or as good as 0, kept the search from going on: nothing is known of what a search
-    /// that could would have found.
+    /// Not as the objective asks, and a gradient of 0, or as good as 0, or the want of a point to begin at kept the search from going on: nothing is
+    /// known of what a search that could would have found.
     pub fn stuck(&self) -> bool {
         self.vanished && !self.met()
+    }
+}
+
+/// Why the rows of a search that describes itself so are `stuck`, where some are.
+pub fn why_stuck(search: &str) -> &'static str {
+    match search {
+        _ if search.starts_with("hopskipjump(") => "nothing to begin at was found",
+        _ if search.contains("hopskipjump(") => "gradients vanished, or nothing to begin at was found,",
+        _ => "gradients vanished",
     }
 }
 

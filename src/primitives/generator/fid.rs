@@ -41,6 +41,14 @@ pub static FID: Primitive = Primitive {
         let noticed = [model.cautions(), images.noticed(), images.drawn_by(), real.noticed(), real.drawn_by()];
         let mut cautions = Cautions::default();
         noticed.iter().for_each(|noticed| cautions.extend(noticed));
+        if images.depends_on_whole_image() != real.depends_on_whole_image()
+            || images.leaves_unit_range() != real.leaves_unit_range()
+        {
+            cautions.add(format!(
+                "pixels of {} and of {} are not on one scale: only one of both is centred, standardised, scaled or beyond [0, 1], and the distance may be of that",
+                images.name, real.name
+            ));
+        }
         Ok(Value::object(FrechetDistance::new(&a, &b, cautions)?))
     },
 };

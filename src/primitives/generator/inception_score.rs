@@ -1,10 +1,13 @@
 //! An inception-style score.
 
-use crate::core::Value;
+use crate::core::{Object, Value};
 use crate::data::Dataset;
 use crate::estimate::inception_score;
 use crate::model::{Inputs, Model};
 use crate::primitives::{Example, Kind, Param, Primitive};
+
+/// Images for each class, of which a score is not far too low.
+const SEVERAL: usize = 10;
 
 pub static INCEPTION_SCORE: Primitive = Primitive {
     path: "generator::inception_score",
@@ -27,6 +30,17 @@ pub static INCEPTION_SCORE: Primitive = Primitive {
     run: |cx, args| {
         let (images, model) = (args.object::<Dataset>("images"), args.object::<Model>("f"));
         model.check_fits(cx, &images)?;
+        // A float can't say so itself; the run keeps it.
+        let classes = images.classes().len();
+        if images.len() < SEVERAL * classes {
+            cx.warn(format!(
+                "generator::inception_score: {} images for {classes} classes: of few images it is too low, and of n it is never above n",
+                images.len()
+            ));
+        }
+        model.cautions().iter().for_each(|told| cx.warn_of(model.digest(), told));
+        let noticed = [images.noticed_in_reading(), images.drawn_by()];
+        noticed.iter().flat_map(|noticed| noticed.iter()).for_each(|told| cx.warn(told));
         Ok(Value::Float(inception_score(&model.scores(cx, &Inputs::Data(&images))?)?))
     },
 };

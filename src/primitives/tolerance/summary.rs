@@ -69,6 +69,9 @@ pub static SUMMARY: Primitive = Primitive {
             let mut own = doubts(&found);
             for curve in curves {
                 beyond(curve, in_db, from.zip(to)).into_iter().for_each(|caution| own.add(caution));
+                if curve.never_changed(in_db) {
+                    own.add("no point has a place in dB, since the search left every image as it stands: area and half are not known");
+                }
             }
             own.extend(&populations(&each, Some(name)));
             row.insert("cautions".into(), own.value());
@@ -140,5 +143,6 @@ fn doubts(found: &[Summary]) -> Cautions {
     let stuck = found.iter().map(|summary| summary.stuck).fold(0.0, f64::max);
     let doubtful = found.iter().any(Summary::is_doubtful);
     let what = "the curve shows what the search could not do, not what the model bears";
-    doubtful.then(|| format!("gradients vanished for {} of the images: {what}", percent(stuck))).into_iter().collect()
+    let why = found.iter().find(|summary| summary.is_doubtful()).map_or("", |summary| summary.why_stuck);
+    doubtful.then(|| format!("{why} for {} of the images: {what}", percent(stuck))).into_iter().collect()
 }

@@ -48,7 +48,7 @@ impl Dataset {
 
     /// What is to be said of how these images were read and which they are, whatever is made of them.
     pub fn noticed_in_reading(&self) -> Cautions {
-        let noticed = [self.incomplete(), self.see_through(), self.foreign_colours()];
+        let noticed = [self.incomplete(), self.lying(), self.see_through(), self.foreign_colours()];
         noticed.into_iter().flatten().chain(self.departures()).chain(self.told()).collect()
     }
 

@@ -14,6 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 use self::class_folders::PARTS;
 use self::list::list;
+use super::choose::cut_in_order;
 use super::contents::{PictureContents, contents};
 use super::numbering::Classes;
 use super::pictures::{Labelled, PictureFiles, Pictures};
@@ -45,6 +46,7 @@ pub(super) fn load(
         )));
     }
     if let Some(rows) = choose(listing.files.len()) {
+        listing.noticed.extend(cut_in_order(name, &listing.labels, &rows));
         listing.files = rows.iter().map(|&row| listing.files[row].clone()).collect();
         listing.labels = rows.iter().map(|&row| listing.labels[row]).collect();
     }

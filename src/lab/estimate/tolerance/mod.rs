@@ -79,7 +79,7 @@ pub struct CurvePoint {
     /// H(T) of the predictions, in bits.
     pub entropy: f64,
     pub rows: usize,
-    /// The share of rows that the search could not move on, where gradients vanished: that they are right says nothing of the model.
+    /// The share of rows that the search could not move on, where gradients vanished or nothing to begin at was found: that they are right says nothing of the model.
     pub stuck: f64,
     /// How often each label (row) comes with each prediction (column).
     pub counts: Vec<u32>,
@@ -179,7 +179,7 @@ pub fn curve(cx: &Cx, transcript: &Transcript, settings: Settings) -> Result<Cur
         cautions
             .add(format!("{counted} say next to nothing of I(T; Y), nor of its intervals: take {FEW} at the least"));
     }
-    stuck::caution(&points, axis).into_iter().for_each(|caution| cautions.add(caution));
+    stuck::caution(&points, axis, &transcript.of.search).into_iter().for_each(|caution| cautions.add(caution));
     let bound = found.iter().map(|found| found.labels).fold(0.0, f64::max);
     // Of few images, or of one class; by a little most intervals do.
     if points.iter().any(|point| point.information.hi > bound + 0.1 * bound.max(0.1)) {

@@ -19,6 +19,7 @@ pub struct Summary {
     pub half: f64,
     /// The largest share of rows at a point that the search could not move on.
     pub stuck: f64,
+    pub why_stuck: &'static str,
 }
 
 impl Summary {
@@ -29,18 +30,23 @@ impl Summary {
 }
 
 impl Curve {
+    /// Whether it has no place in dB because every image was left as it stands.
+    pub fn never_changed(&self, in_db: bool) -> bool {
+        in_db && self.places(true).is_empty() && self.points.iter().any(|point| point.snr.is_infinite())
+    }
+
     /// The curve in a few numbers, its area between `from` and `to` (by default all of it), beyond which it goes on level.
     pub fn summed_up(&self, in_db: bool, ends: Option<(f64, f64)>) -> Result<Summary> {
         let places = self.places(in_db);
         let own = match self.ends(in_db) {
             Some(ends) => ends,
             // In dB what never moved has no place, which is told by the share that was stuck.
-            None if self.most_stuck() > super::stuck::FEW => (f64::NAN, f64::NAN),
+            None if self.most_stuck() > super::stuck::FEW || self.never_changed(in_db) => (f64::NAN, f64::NAN),
             None => {
                 return Err(Error::data("tolerance: no point of this curve has a place on the axis").hint(
                     match in_db {
-                        true => "the signal-to-noise ratio was not measured here: use x: \"level\"",
-                        false => "use x: \"snr\"",
+                        true => "the signal-to-noise ratio was not measured here: use axis: \"level\"",
+                        false => "use axis: \"snr\"",
                     },
                 ));
             }
@@ -57,6 +63,7 @@ impl Curve {
             gap: first.information.value - least,
             half: half(&places, first.accuracy.value / 2.0),
             stuck: self.most_stuck(),
+            why_stuck: self.why_stuck(),
         })
     }
 }

@@ -335,7 +335,7 @@ fn cautions(first: &Curve, second: &Curve, pairs: &[[usize; 2]]) -> Cautions {
         pairs.iter().filter(|[a, b]| first.points[*a].is_doubtful() || second.points[*b].is_doubtful()).count();
     if doubtful > 0 {
         all.add(format!(
-            "at {doubtful} of {} points gradients vanished: the difference there is of searches, not of models",
+            "at {doubtful} of {} points the searches could not move images on: the difference there is of searches, not of models",
             pairs.len()
         ));
     }
