@@ -17,7 +17,7 @@ import time
 
 AT_ONCE = 2
 # Programs of more than half a minute on one core, the longest first; others may come in any order.
-LONG = "device experiments shards lessons generators registry damage silent faults latent resume label golden_models".split()
+LONG = "device experiments faults registry lessons silent resume shards damage latent gradient_attacks least label golden_models stranger bombs generators testgen cli".split()
 # Sessions that tests open in themselves keep freed pages, as viva does for itself.
 ALLOCATOR = {
     "MALLOC_ARENA_MAX": "1",

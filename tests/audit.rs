@@ -85,14 +85,19 @@ fn run(setup: &str, script: &str) -> Result<Value, String> {
     let folder = tempfile::tempdir().unwrap();
     let mut cx = Cx::new(Box::new(Quiet));
     cx.allow_write(folder.path().to_path_buf());
-    let mut session = Session::new(Rc::new(cx));
+    let cx = Rc::new(cx);
+    let mut session = Session::new(cx.clone());
     session.set("file", Value::Str(folder.path().join("f.safetensors").display().to_string()));
     let network = Model::new("linear", Box::new(Linear), Digest::of(b"linear"));
     session.set("f", Value::object(network));
     session.set("drawing", Value::object(Model::new("drawing", Box::new(Drawing), Digest::of(b"drawing"))));
     session.set("band", Value::object(Model::new("band", Box::new(Band { lo: 0.04, hi: 0.06 }), Digest::of(b"band"))));
     session.set("plateau", Value::object(Model::new("plateau", Box::new(Plateau), Digest::of(b"plateau"))));
-    session.run(Path::new("script.rhai"), &format!("{setup}\n{script}")).map_err(|diagnostic| diagnostic.render(false))
+    let found = session.run(Path::new("script.rhai"), &format!("{setup}\n{script}"));
+    // What a check tries is no news of the user's model.
+    let of_trials: Vec<String> = cx.warnings().into_iter().filter(|said| said.contains("with scores times")).collect();
+    assert!(of_trials.is_empty(), "{of_trials:?}");
+    found.map_err(|diagnostic| diagnostic.render(false))
 }
 
 #[track_caller]

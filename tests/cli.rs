@@ -403,3 +403,53 @@ fn training_images_that_may_not_be_read_are_told_of() {
     let (labels, said) = seen("net/val", "net/val");
     assert!(labels.contains("[1]") && !said.contains(told), "{labels} {said}");
 }
+
+/// Whatever stands in them, every run has a column, and what a result has once comes before what each of its rows has.
+#[test]
+fn runs_stand_beside_one_another_on_a_narrow_screen() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for run in ["one", "two"] {
+        let script = format!(
+            "let ds = data::glyphs(#{{ n: 12, size: 16, seed: {} }});\n\
+             let f = model::from(|x| tensor::zeros([x.shape[0], 10]));\n\
+             #{{ t: examine(f, ds, #{{ space: space::noise(0.1), search: search::random(#{{ questions: 1 }}) }}), z: ds.labels.values().len() + {} }}",
+            run.len() + usize::from(run == "two"),
+            usize::from(run == "two")
+        );
+        std::fs::write(folder.path().join("script.rhai"), script).expect("written");
+        let done = viva(folder.path(), &["run", "script.rhai", "--out", run]);
+        assert!(done.status.success(), "{}", err(&done));
+    }
+    let told = out(&viva(folder.path(), &["compare", "one", "two"]));
+    assert!(!told.contains("not shown"), "{told}");
+    let heads: Vec<&str> = told.lines().filter(|line| line.trim_start().starts_with("one ")).collect();
+    assert!(heads.last().is_some_and(|head| head.contains("two") && head.contains("apart")), "{told}");
+    let (z, rows) = (told.find("\nz "), told.find("\nt.rows["));
+    assert!(z.zip(rows).is_some_and(|(z, rows)| z < rows), "{told}");
+}
+
+/// Numbers carry no cautions: what is to be said of the pictures behind them is a warning, also of turned ones.
+#[test]
+fn an_accuracy_of_turned_pictures_warns_of_them() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::create_dir_all(folder.path().join("phone/cat")).expect("a folder");
+    let picture = image::RgbImage::from_pixel(16, 16, image::Rgb([90, 90, 90]));
+    let mut jpeg = Vec::new();
+    picture.write_to(&mut std::io::Cursor::new(&mut jpeg), image::ImageFormat::Jpeg).expect("a picture");
+    // A segment of EXIF with tag 0x0112, 6: to be turned by a quarter.
+    let exif = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
+    let mut segment = vec![0xff, 0xe1];
+    segment.extend(((exif.len() + 2) as u16).to_be_bytes());
+    segment.extend(exif);
+    jpeg.splice(2..2, segment);
+    std::fs::create_dir_all(folder.path().join("phone/dog")).expect("a folder");
+    std::fs::write(folder.path().join("phone/cat/1.jpg"), &jpeg).expect("written");
+    picture.save(folder.path().join("phone/dog/2.png")).expect("written");
+    let code = "let f = model::from(|x| tensor::zeros([x.shape[0], 2])); f.accuracy(data::load(\"phone\"))";
+    let done = viva(folder.path(), &["-e", code]);
+    assert!(
+        done.status.success() && err(&done).contains("1 of the 2 pictures of phone are to be turned"),
+        "{}",
+        err(&done)
+    );
+}

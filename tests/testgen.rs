@@ -88,7 +88,10 @@ fn what_chance_makes_of_a_frechet_distance_is_said() {
     let said = |a: &Tensor, b: &Tensor| FrechetDistance::new(a, b, Cautions::default()).unwrap();
     for (found, words) in [
         (said(&a, &b), "no more than chance makes"),
-        (said(&a.narrow(0, 0, 8), &b), "8 and 400 images for 8 features, where there should be many times as many: about "),
+        (
+            said(&a.narrow(0, 0, 8), &b),
+            "8 and 400 images for 8 features, where there should be many times as many: about ",
+        ),
         (said(&(&a + 0.5), &b.narrow(0, 0, 40)), "is what chance makes of 100 and 40 images"),
     ] {
         let summary = viva::core::Object::summary(&found);

@@ -931,7 +931,7 @@ pub static TYPES: &[Type] = &[
             field(
                 "stuck",
                 "an array of floats",
-                "the share of rows that the search could not move on, since their gradient vanished",
+                "the share of rows that the search could not move on, since their gradient vanished or it found nothing to begin at",
             ),
             field("bound", "a float", "H(Y) of the labels in bits, which `mi` can't exceed"),
             field("axis", "a string", "whether `levels` are levels or steps"),

@@ -25,7 +25,7 @@ pub static TAKE: Primitive = Primitive {
     params: &[DATASET, COUNT.at_least(1.0)],
     options: &[],
     returns: "a `Dataset`; all images if there are fewer",
-    notes: "",
+    notes: "Where images lie in the order of their classes, and classes fall away, its results say so.",
     source: "",
     examples: &[Example { code: "data::glyphs(#{ n: 7, seed: 1 }).take(3).len()", result: "3" }],
     run: |_, args| args.object::<Dataset>("ds").take(args.count("n")).map(Value::object),
@@ -61,7 +61,7 @@ pub static SPLIT: Primitive = Primitive {
     params: &[DATASET, Param::new("fraction", Kind::Float, "share of the first part").range(0.0, 1.0)],
     options: &[],
     returns: "an array of two `Dataset`s, neither of them empty",
-    notes: "The first part has `fraction * len` images, rounded. Shuffle first if the order means something.",
+    notes: "The first part has `fraction * len` images, rounded. Shuffle first if the order means something: where images lie in the order of their classes, and classes fall away, results of a part say so.",
     source: "",
     examples: &[Example { code: "data::glyphs(#{ n: 10, seed: 1 }).split(0.8)[1].len()", result: "2" }],
     run: |_, args| {

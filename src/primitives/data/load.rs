@@ -26,7 +26,7 @@ pub static LOAD: Primitive = Primitive {
         Param::new(
             "limit",
             Kind::Int,
-            "keeps the first so many images, after those that `shuffle` puts first if it is given",
+            "keeps the first so many images, after `shuffle` if it is given; of folders these are of the first classes alone, which results say",
         )
         .or(Fallback::Absent("all"))
         .at_least(1.0),

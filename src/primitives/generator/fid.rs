@@ -18,7 +18,7 @@ pub static FID: Primitive = Primitive {
     returns: "a `FrechetDistance`",
     notes: "|m1 - m2|^2 + tr(C1 + C2 - 2 (C1 C2)^(1/2)) of what goes into the last linear layer. Numbers compare only for the same classifier and \
             the same number of images; fewer images look farther apart (Chong and Forsyth 2020): `chance` is what images of one kind would be apart, \
-            by the distance of two halves of the real ones; there should be many times as many images as features. With Inception v3 it is the FID.",
+            by the distance of two halves of the real ones; there should be many times as many images as features, and pixels of both on one scale. With Inception v3 it is the FID.",
     source: "Heusel et al. 2017",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 40, seed: 1 });\n\

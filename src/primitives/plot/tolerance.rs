@@ -17,7 +17,7 @@ pub static TOLERANCE: Primitive = Primitive {
     returns: "Figure",
     notes: "Any number of models and faults; of a map of arrays, those of one array look alike. Bands are the curves' intervals; the dashed line is H(Y), which no information exceeds. Curves of \
             different images have a line each, and the figure says that they are. In dB the axis falls, so that faults grow to the right; the \
-            images as they stand have no place on it. From where gradients vanished for more than 5% of the images a line is dotted and has no \
+            images as they stand have no place on it, nor has a curve whose search changed none, which the figure says. From where gradients vanished, or nothing to begin at was found, for more than 5% of the images a line is dotted and has no \
             band: the search could not move these images, which says nothing of the model.",
     source: "Galloway, Golubeva and Taylor 2018, Figures 1, 3, 4 and 5",
     examples: &[Example {

@@ -29,7 +29,7 @@ pub static HOPSKIPJUMP: Primitive = Primitive {
             fails, so closures and programs that answer labels, as scores of 0 and 1, are examined as well as any.\n\n\
             `magnitude` of a row is how far the nearest failing point is that it found. With `radius` or `levels` an image asks no more once \
             a point within fails; one that finds none there is left as it stands. For a target it needs noise that the model takes for the \
-            target, which is rare.",
+            target, which is rare: where no question found any, nothing was looked for, `vanished` is true, and cautions, curves, least changes and figures say so.",
     source: "Chen, Jordan and Wainwright 2020, HopSkipJumpAttack (arXiv 1904.02144), Algorithms 1 and 2, and the authors' code",
     examples: &[
         Example { code: "search::hopskipjump()", result: "search hopskipjump(#{ questions: 1000, directions: 100 })" },

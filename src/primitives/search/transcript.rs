@@ -53,7 +53,7 @@ pub static COLUMN_OF: Primitive = Primitive {
             the objective asks after. `loss` is the objective's where the search left the image, `margin` how far the scores are \
             from what it asks for: for misclassify() the label's score minus the best other one. `softmax_margin` is the highest softmax \
             probability minus the second highest. `magnitude` is in the space's unit (() over factors of your own without an `identity`, which have none), `snr` \
-            in dB, `level` and `step` where they were asked for, `vanished` whether a gradient was 0, or no number anywhere, at some step. `queries` counts \
+            in dB, `level` and `step` where they were asked for, `vanished` whether a gradient was 0, or no number anywhere, at some step, or search::hopskipjump found nothing to begin at. `queries` counts \
             the points scored, `point` is the change (over factors a map from name to value), `weight` the density h_g of the outcome.",
     source: "",
     examples: &[Example { code: example!("t.column(\"queries\").len()"), result: "20" }],

@@ -26,7 +26,7 @@ pub static CURVE: Primitive = Primitive {
             the others are basic bootstrap intervals over images (all rows of an image stay together), those of the accuracy no \
             narrower than Wilson's of as many images, which hold where nearly every image is right. Where the weakest fault is not 0, the images as \
             they stand come first. `stuck` is the share of rows that are not as the objective asks and whose gradient was 0, or as good as 0, on \
-            the way: the search could not move them on, so that they are right says nothing of the model; from more than 0.05 on the curve says so.",
+            the way, or for which search::hopskipjump found nothing to begin at: the search could not move them on, so that they are right says nothing of the model; from more than 0.05 on the curve says so.",
     source: "Galloway, Golubeva and Taylor 2018, Section 2; Chao, Wang and Jost, \"Entropy and the species accumulation curve\", Methods in Ecology \
              and Evolution 4, 2013",
     examples: &[Example {

@@ -77,7 +77,7 @@ pub static SMALLEST_CHANGE: Primitive = Primitive {
             Brookmeyer and Crowley; `mean` is the restricted mean, in which more than `up_to` counts as `up_to`, with Student's interval, from Greenwood's variance. \
             Both are about what this search needed, which is no less than what would have been enough. Images that were given up at a smaller size than \
             others were followed to (a search that stopped where it stood) count in `median` and `mean` as if they were like the others, and their intervals hold whatever these need: \
-            they go from none needing more to none ever failing, and a median that may then lie beyond what was tried is (). Where gradients vanished on more than 5% of the images nothing is known of these, and both are (). `of_fooled` is the mean over the images \
+            they go from none needing more to none ever failing, and a median that may then lie beyond what was tried is (). Where gradients vanished, or search::hopskipjump found nothing to begin at, on more than 5% of the images nothing is known of these, and both are (). `of_fooled` is the mean over the images \
             that failed alone, as in Table 7.1 of Dunn's thesis: too small where some did not. `over` says how many they are of, as \
             `93 of 100`. Images that were wrong as they stood do not count.",
     source: "Kaplan and Meier 1958; Brookmeyer and Crowley 1982; Royston and Parmar 2013",
@@ -117,7 +117,7 @@ pub static COMPARE_CHANGES: Primitive = Primitive {
     options: &[UP_TO.or(Fallback::Absent("the largest that was tried with both")), DELTA],
     returns: "a map: `first, second, larger_by, larger_by_lo, larger_by_hi, up_to, seeds, left_out, only_first, only_second, larger, decided, equal, cautions`",
     notes: "Restricted means as tolerance::smallest_change has them, over the images that both were right on; `larger_by` is how much the second \
-            one's is larger, with Student's interval from the pseudo-values of pairs, wider where images were given up early, and () where gradients vanished on more than 5% of either's images or no image failed for either. `only_first` and `only_second` are images that failed for one \
+            one's is larger, with Student's interval from the pseudo-values of pairs, wider where images were given up early, and () where gradients vanished, or nothing to begin at was found, on more than 5% of either's images or no image failed for either. `only_first` and `only_second` are images that failed for one \
             alone. `decided` images are those of which these searches tell which model took more, where one that \
             was never broken took all that was tried; `larger` is the number of those that took the second one more, of which a sign test is of `larger` in `decided`. `equal` images, whose sizes \
             differ by less than 1 in 100,000, are none of these. \

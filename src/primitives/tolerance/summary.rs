@@ -17,15 +17,16 @@ pub static SUMMARY: Primitive = Primitive {
         Param::new("to", Kind::Float, "where the area ends").or(Fallback::Absent("where the first curve ends")),
     ],
     returns: "an array of maps: `curve, models, images, bound, mi, accuracy, area, gap, half, from, to, stuck, cautions`, and `mi_spread` and so on \
-              of several models; `area_as_found` where gradients vanished",
+              of several models; `area_as_found` where the search could not move images on",
     notes: "`mi` and `accuracy` are of the weakest fault. `area` is the area below I(T; Y) from `from` to `to`, divided by its width: a \
             mean in bits, comparable where these ends are the same. `gap` is the fall of I(T; Y) from its first to its lowest value, \
             `half` where on the axis the accuracy has fallen to half of its first value; () where it does not, or has by the first point on the \
             axis. `half`, `from` and `to` are in the axis's unit, dB or the levels'. Of models that were \
             trained alike, an array, a row holds means, and `_spread` their standard deviations (n - 1). `bound` is H(Y) of a curve's own \
             `images`; where curves are of different ones, every row's `cautions` says so. `stuck` is the largest share of images at a point \
-            that the search could not move, since gradients vanished. Where it is more than 0.05, the curve shows what the search could not do, \
-            not what the model bears: `area`, `gap` and `half` are (), `area_as_found` is the area of the curve as it is, and `cautions` says so.",
+            that the search could not move, since gradients vanished or it found nothing to begin at. Where it is more than 0.05, the curve shows what the search could not do, \
+            not what the model bears: `area`, `gap` and `half` are (), `area_as_found` is the area of the curve as it is, and `cautions` says so. In dB a curve \
+            whose search left every image as it stands has no place: `area` and `half` are () as well.",
     source: "Galloway, Golubeva and Taylor 2018, Section 3",
     examples: &[Example {
         code: "let ds = data::glyphs(#{ n: 120, size: 16, seed: 1 });\n\
