@@ -14,6 +14,9 @@ use crate::sandbox::Sandbox;
 use crate::script::{Diagnostic, KeptResult, Session, error_map};
 use crate::term::{choose_device, duration, tell_of_libtorch};
 
+/// Calls that keep what they have done, batch by batch.
+const EXAMINES: [&str; 3] = ["examine(", "tolerance::measure(", "tolerance::audit("];
+
 /// What takes longer tells how long it took.
 const LONG: Duration = Duration::from_secs(1);
 
@@ -167,6 +170,10 @@ impl Dialogue {
                     // What an earlier line had done is not of this one.
                     None if diagnostic.is_interruption() && self.has_partial => {
                         self.output.remark("nothing was done that could be kept: `partial` is of an earlier line");
+                    }
+                    None if diagnostic.is_interruption() && EXAMINES.iter().any(|call| text.contains(call)) => {
+                        self.output
+                            .remark("nothing was done that could be kept: with a smaller `batch` something is, sooner");
                     }
                     None => {}
                 }

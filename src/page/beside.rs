@@ -134,7 +134,7 @@ impl RunsBeside {
     }
 
     fn table(&self, lines: &[ComparedLine], width: usize) -> Table {
-        // Every run has its column, also where the screen is narrow.
+        // A few runs have a column each, also where the screen is narrow.
         let longest = lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
         let name = longest.min(2 * width / 5).clamp(LEAST_CELL, CELL);
         let runs = self.names.len();
@@ -268,10 +268,6 @@ fn walk(name: &str, value: &Json, found: &mut BTreeMap<String, Json>) {
             }
         }
         Json::Null => {}
-        // Hashes are told apart by their beginnings.
-        Json::String(text) if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
-            found.insert(if name.is_empty() { "result".into() } else { name.into() }, text[..12].into());
-        }
         other => {
             found.insert(if name.is_empty() { "result".into() } else { name.into() }, other.clone());
         }
@@ -341,7 +337,7 @@ fn with_wide_numbers(name: &str) -> String {
 fn differing(all: &[BTreeMap<String, Json>]) -> (Vec<ComparedLine>, usize) {
     let mut names: Vec<&String> = all.iter().flat_map(BTreeMap::keys).collect();
     // What a result has once comes before what each of its rows has, and rows in their order.
-    names.sort_by_cached_key(|name| (name.contains('['), with_wide_numbers(name)));
+    names.sort_by_cached_key(|name| (name.contains('['), with_wide_numbers(name), name.to_string()));
     names.dedup();
     let is_end = |name: &str| {
         let (key, place) = key_and_place(name);
@@ -399,6 +395,10 @@ fn key_and_place(name: &str) -> (&str, &str) {
 
 fn shown(value: &Json) -> String {
     match value {
+        // A hash is known by its beginning.
+        Json::String(text) if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            format!("{}…", &text[..12])
+        }
         Json::String(text) => text.clone(),
         Json::Number(number) if number.is_f64() => number.as_f64().map_or(String::new(), |x| significant(x, DIGITS)),
         other => other.to_string(),

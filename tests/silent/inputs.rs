@@ -476,8 +476,8 @@ fn other_orders_of_classes_are_told_of() -> Outcome {
             right: f.accuracy(ds) > 0.85 && told.call([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) == [],
             others: orders.all(|order| told.call(order).some(|said| said.contains("seems to number the classes"))),
             constant: examine(constant, ds, #{ space: space::noise(), search: search::sweep(), levels: [0], seed: 1 }).cautions.some(|said| said.contains("answers class 1 to all 300")),
-            part: examine(f, parts[1], #{ space: space::noise(), search: search::sweep(), levels: [0], seed: 1 }).cautions.some(|said| said.contains("of 10 classes, since the set lies")),
-            shuffled: !examine(f, ds.split(0.8)[1], #{ space: space::noise(), search: search::sweep(), levels: [0], seed: 1 }).cautions.some(|said| said.contains("since the set lies")),
+            part: examine(f, parts[1], #{ space: space::noise(), search: search::sweep(), levels: [0], seed: 1 }).cautions.some(|said| said.contains("of 10 are left: shuffle it before it is cut")),
+            shuffled: !examine(f, ds.split(0.8)[1], #{ space: space::noise(), search: search::sweep(), levels: [0], seed: 1 }).cautions.some(|said| said.contains("lies in the order of its classes")),
         }"#,
     );
     let folder = tempfile::tempdir()?;
@@ -502,15 +502,16 @@ fn images_that_are_cut_from_a_set_in_the_order_of_its_classes_say_so() -> Outcom
         r#"
         let f = model::from(|x| tensor::zeros([x.shape[0], 3]));
         let told = |ds| examine(f, ds, #{ space: space::noise(0.1), search: search::random(#{ questions: 1 }) }).cautions
-            .filter(|said| said.contains("since the set lies in their order"));
+            .filter(|said| said.contains("lies in the order of its classes"));
         let whole = data::load("pets");
         let cut = told.call(data::load("pets", #{ limit: 6 }));
         #{
-            limit: cut.len() == 1 && cut[0].contains("these 6 of 12 images of pets have 2 of 3 classes"),
+            limit: cut.len() == 1 && cut[0].contains("images of pets were cut") && cut[0].contains("of which 2 of 3 are left"),
             take: told.call(whole.take(3)).len() == 1, skip: told.call(whole.skip(4)).len() == 1, split: told.call(whole.split(0.5)[1]).len() == 1,
             whole: told.call(whole) == [], every: told.call(whole.take(9)) == [], one: told.call(whole.take(1)) == [],
             shuffled: told.call(data::load("pets", #{ limit: 6, shuffle: 1 })) == [] && told.call(whole.shuffle(#{ seed: 1 }).take(3)) == [],
-            chosen: told.call(whole.only([0])) == [],
+            fewer: told.call(data::load("pets", #{ limit: 3, shuffle: 5 })) == [],
+            chosen: told.call(whole.only([0])) == [], rejoined: told.call(whole.take(6).join(whole.skip(6))) == [],
         }"#,
     );
     Ok(())

@@ -660,11 +660,14 @@ fn a_search_that_found_nothing_to_begin_at_says_nothing_of_the_model() {
         let row = tolerance::summary(#{ hop: curve, noise: noise });
         let figure = plot::tolerance(#{ hop: curve, noise: noise });
         #{
-            transcript: t.cautions.some(|c| c.contains("for 6 of 6 images no noise failed")) && t.column("vanished").all(|so| so),
+            transcript: t.cautions.some(|c| c.contains("found no noise that fails") && c.contains("for 6 of 6 images")) && t.column("vanished").all(|so| so),
             least: least.mean == () && least.median == () && least.cautions.some(|c| c.contains(said)) && !least.cautions.some(|c| c.contains("count as needing more")),
             curve: curve.cautions.some(|c| c.contains(said)),
             summary: row[0].stuck == 1.0 && row[0].area == () && row[0].cautions.some(|c| c.contains(said)) && row[1].stuck == 0.0,
             figure: figure.cautions.some(|c| c.contains("hop has no place in dB")),
+            // Square needs nothing to begin at.
+            beside: { let both = examine(f, ds, #{ space: pixels.call(#{ radius: 0.01 }), search: search::worst([hop, search::square(#{ questions: 20 })]), seed: 1 });
+                !both.column("vanished").some(|so| so) && !both.cautions.some(|c| c.contains("looked for there")) },
             several: examine(f, ds, #{ space: pixels.call(#{ radius: 2.0 }), search: search::worst([hop]), seed: 1 }).cautions.some(|c| c.contains(said)),
         }"#,
     );

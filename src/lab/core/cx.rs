@@ -126,10 +126,15 @@ impl Cx {
     /// Runs what a call tries for itself, of which it says what there is to say: nothing is warned of, and no model or data set is noted that it
     /// made for this.
     pub fn on_trial<T>(&self, run: impl FnOnce() -> T) -> T {
-        let before = self.on_trial.replace(true);
-        let result = run();
-        self.on_trial.set(before);
-        result
+        // Also where it panics.
+        struct TrialEnded<'a>(&'a Cell<bool>, bool);
+        impl Drop for TrialEnded<'_> {
+            fn drop(&mut self) {
+                self.0.set(self.1);
+            }
+        }
+        let _ended = TrialEnded(&self.on_trial, self.on_trial.replace(true));
+        run()
     }
 
     /// The flag that a signal handler raises to stop the call under way.

@@ -1,24 +1,24 @@
 //! Which images of a data set: parts, orders and classes of it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rand::seq::SliceRandom;
 
 use super::Dataset;
 use crate::core::{Error, Result, random};
 
-/// What is to be said where these rows lack classes because labels lie in their order, each class in one piece, as folders of classes are read.
-pub(super) fn cut_in_order(name: &str, labels: &[i64], rows: &[usize]) -> Option<String> {
+/// Labels that are as likely as that to lie so by chance lie in no order.
+const CHANCE: f64 = 0.001;
+
+/// Whether labels lie in the order of their classes, each class in one piece, as folders of classes are read and as chance does not bring about.
+fn lie_in_order(labels: &[i64]) -> bool {
+    let mut sizes: HashMap<i64, usize> = HashMap::new();
+    labels.iter().for_each(|label| *sizes.entry(*label).or_default() += 1);
     let pieces = 1 + labels.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    let of = labels.iter().collect::<HashSet<_>>().len();
-    let kept = rows.iter().filter_map(|&row| labels.get(row)).collect::<HashSet<_>>().len();
-    (pieces <= of && kept < of.min(rows.len())).then(|| {
-        format!(
-            "these {} of {} images of {name} have {kept} of {of} classes, since the set lies in their order: shuffle it before it is cut",
-            rows.len(),
-            labels.len()
-        )
-    })
+    // Of all orders of these labels so many have each class in one piece.
+    let of_all = |n: usize| (1..=n).map(|k| (k as f64).ln()).sum::<f64>();
+    let chance = of_all(sizes.len()) + sizes.values().map(|n| of_all(*n)).sum::<f64>() - of_all(labels.len());
+    pieces <= sizes.len() && chance < CHANCE.ln()
 }
 
 impl Dataset {
@@ -32,10 +32,20 @@ impl Dataset {
         self.cut(&(n.min(self.len())..self.len()).collect::<Vec<_>>())
     }
 
-    /// The images from a first one to a last, with what is to be said where classes fall away by that.
+    /// The images of these rows, which know where classes fell away with the others because the set lies in their order.
     pub(super) fn cut(&self, rows: &[usize]) -> Result<Self> {
-        let told = cut_in_order(&self.name, self.labels(), rows);
-        Ok(self.select(rows)?.with_noticed(told.into_iter().collect()))
+        Ok(self.select(rows)?.cut_out_of(self.labels(), rows))
+    }
+
+    /// The same data, of which these were the rows among images with these labels.
+    pub(super) fn cut_out_of(mut self, labels: &[i64], rows: &[usize]) -> Self {
+        let in_one_piece = rows.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        if rows.len() == labels.len() || !in_one_piece || !lie_in_order(labels) {
+            return self;
+        }
+        let of = labels.iter().collect::<HashSet<_>>().len();
+        self.cut_from = self.cut_from.max(Some(of));
+        self
     }
 
     /// All images in random order.

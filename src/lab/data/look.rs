@@ -18,6 +18,9 @@ const PART: usize = 32;
 /// Cells along each side in which images are set beside their mirror images.
 const CELLS: i64 = 8;
 
+/// Neighbours that are taken for alike.
+const BLOCK: usize = 16;
+
 /// What is added to the diagonal of a covariance of cells, as a share of its mean.
 const RIDGE: f64 = 0.1;
 
@@ -59,9 +62,16 @@ impl Dataset {
             cells.extend(beside);
         }
         let [centred, bright, right, upper] = sums.map(|sum| sum / n as f64);
-        let told_from_mirrored = tch::no_grad(|| told_from_mirrored(&Tensor::f_cat(&cells, 0)?))?;
+        // Images that say much the same are in one fold: those of a cluster, and neighbours.
+        let clusters = self.clusters();
+        let fold = |(place, row): (usize, &usize)| match &clusters {
+            Some(clusters) => clusters[*row] % 2 == 0,
+            None => place / BLOCK % 2 == 0,
+        };
+        let folds: Vec<bool> = rows.iter().enumerate().map(fold).collect();
+        let told_from_mirrored = tch::no_grad(|| told_from_mirrored(&Tensor::f_cat(&cells, 0)?, &folds))?;
         // Where a few clusters hold most images these are as many as if all were as large.
-        let independent = self.clusters().map_or(n as f64, |clusters| {
+        let independent = clusters.map_or(n as f64, |clusters| {
             let mut sizes: HashMap<u32, f64> = HashMap::new();
             rows.iter().for_each(|&row| *sizes.entry(clusters[row]).or_default() += 1.0);
             as_many_alike(sizes.values().copied())
@@ -70,14 +80,15 @@ impl Dataset {
     }
 }
 
-/// The share of images that are told from their mirror images by how their cells differ from those, `N x D`: with the discriminant that every other
-/// one gives. A fair coin decides where both are as likely; ties count half.
-fn told_from_mirrored(beside: &Tensor) -> Result<f64> {
+/// The share of images that are told from their mirror images by how their cells differ from those, `N x D`: with the discriminant that those of the other
+/// fold give. A fair coin decides where both are as likely; ties count half.
+fn told_from_mirrored(beside: &Tensor, folds: &[bool]) -> Result<f64> {
     let (n, d) = beside.size2()?;
     let mut right = 0.0;
-    for first in 0..2.min(n) {
-        let own = beside.f_slice(0, first, n, 2)?;
-        let others = beside.f_slice(0, 1 - first, n, 2)?;
+    for fold in [true, false] {
+        let rows = |of: bool| -> Vec<i64> { (0..n).filter(|row| folds[*row as usize] == of).collect() };
+        let of = |rows: &[i64]| beside.f_index_select(0, &Tensor::from_slice(rows));
+        let (own, others) = (of(&rows(fold))?, of(&rows(!fold))?);
         let covariance = others.f_transpose(0, 1)?.f_matmul(&others)?.f_div_scalar(others.size()[0].max(1))?;
         let ridge = covariance.f_trace()?.f_double_value(&[])? / d as f64 * RIDGE;
         // Images without contrast have no covariance.

@@ -39,17 +39,17 @@ impl FrechetDistance {
         let mut cautions = noticed;
         if chance.is_nan() {
             cautions.add(format!("{m} real images are too few to tell what chance makes of such a distance"));
+        } else if chance >= value {
+            cautions.add(format!(
+                "it is no more than chance makes of {n} and {m} images of one kind in {features} features, {}",
+                significant(chance, 2)
+            ));
         } else if n <= features || m <= features {
             cautions.add(format!(
                 "{n} and {m} images for {features} features, where there should be many times as many: about {} of {} is what chance makes of images of one \
                  kind, by halves that are too few themselves",
                 significant(chance, 2),
                 significant(value, 3)
-            ));
-        } else if chance >= value {
-            cautions.add(format!(
-                "it is no more than chance makes of {n} and {m} images of one kind in {features} features, {}",
-                significant(chance, 2)
             ));
         } else if chance > TOLD * value {
             cautions.add(format!(

@@ -99,6 +99,10 @@ pub fn tolerance(drawn: &[DrawnCurve], measures: &[PanelMeasure], in_db: bool) -
         }
         panels.push(panel);
     }
+    if in_db && drawn.iter().all(|one| one.curve.never_changed(true)) {
+        return Err(Error::data("no curve has a place in dB: the searches left every image as it stands")
+            .hint("axis: \"level\" draws them over the levels"));
+    }
     let columns = panels.len();
     let of_margins = measures.iter().any(|measure| matches!(measure, PanelMeasure::Margin));
     let alike: Vec<(String, &Curve)> = drawn.iter().map(|one| (one.alike.clone(), one.curve)).collect();

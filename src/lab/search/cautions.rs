@@ -319,16 +319,16 @@ pub(super) fn stuck<'a>(plan: &Examination, rows: impl IntoIterator<Item = &'a R
     let mut images: Vec<u32> = last.keys().map(|(id, ..)| *id).collect();
     images.dedup();
     let of = if images.len() == last.len() { "images" } else { "cases" };
-    let Some(along) = gradient_search(&*plan.search) else {
+    let named = plan.search.describe();
+    if named.starts_with("hopskipjump(") {
         return Some(format!(
-            "for {stuck} of {} {of} no noise failed, at which {} begins, so that nothing was looked for, which says nothing of what {} bears; \
-             search::fmn begins at the image itself and needs gradients",
+            "{named} found no noise that fails, at which it begins, for {stuck} of {} {of}: nothing was looked for there, which says nothing of what {} \
+             bears; search::fmn begins at the image itself and needs gradients",
             last.len(),
-            plan.search.describe(),
             plan.model.name
         ));
-    };
-    let (search, hint) = along.stuck();
+    }
+    let (search, hint) = gradient_search(&*plan.search)?.stuck();
     let hint = if plan.objective.loss.is_some_and(Loss::of_scores) { "" } else { hint };
     // Of two classes there is no difference of logits ratio.
     let two = plan.model.classes().is_some_and(|classes| classes < 3);

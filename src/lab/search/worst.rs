@@ -250,6 +250,10 @@ fn take((members, parts): (&[Member], &[Part]), left: Option<&BTreeSet<Key>>, ca
             continue;
         };
         case.queries = case.queries.saturating_add(row.queries);
+        // What one of them could look at was looked at.
+        let vanished = case.row.vanished && row.vanished;
+        let row = Row { vanished, ..row };
+        case.row.vanished = vanished;
         let same_measure = !own && members[parts[case.origin.part].member].objective.is_none();
         let nearer = same_measure && row.margin < case.row.margin;
         if case.origin.by.is_none() && (failed || nearer) {

@@ -120,6 +120,8 @@ pub struct Dataset {
     skipped: Arc<[Skipped]>,
     /// What else was noticed where the images come from.
     told: Arc<[String]>,
+    /// How many classes there were where images were cut from a set in the order of its classes.
+    pub(super) cut_from: Option<usize>,
     /// Whether labels may be numbered from 1, as they were read.
     from_one: bool,
     of_source: Digest,
@@ -174,6 +176,7 @@ impl Dataset {
             relabelling: vec![],
             skipped: Arc::new([]),
             told: Arc::new([]),
+            cut_from: None,
             from_one: false,
             of_source: digest,
             digest,

@@ -27,7 +27,7 @@ impl Dataset {
     /// What is to be said beside every result of these images.
     pub fn noticed(&self) -> Cautions {
         let views = [self.in_clusters(), self.overlapping()];
-        let noticed = [self.incomplete(), self.copied()].into_iter().chain(views).chain([
+        let noticed = [self.incomplete(), self.cut_in_order(), self.copied()].into_iter().chain(views).chain([
             self.lying(),
             self.see_through(),
             self.foreign_colours(),
@@ -48,7 +48,8 @@ impl Dataset {
 
     /// What is to be said of how these images were read and which they are, whatever is made of them.
     pub fn noticed_in_reading(&self) -> Cautions {
-        let noticed = [self.incomplete(), self.lying(), self.see_through(), self.foreign_colours()];
+        let noticed =
+            [self.incomplete(), self.cut_in_order(), self.lying(), self.see_through(), self.foreign_colours()];
         noticed.into_iter().flatten().chain(self.departures()).chain(self.told()).collect()
     }
 
@@ -95,6 +96,18 @@ impl Dataset {
         let first = self.skipped.first()?;
         let n = self.skipped.len();
         Some(format!("{}: {n} skipped as it was read, the first of them {}: {}", self.name, first.name, first.why))
+    }
+
+    /// Which classes fell away as images were cut from a set in their order.
+    fn cut_in_order(&self) -> Option<String> {
+        let of = self.cut_from?;
+        let left = self.counts().iter().filter(|n| **n > 0).count();
+        (left < of.min(self.len())).then(|| {
+            format!(
+                "images of {} were cut from a set that lies in the order of its classes, of which {left} of {of} are left: shuffle it before it is cut",
+                self.name
+            )
+        })
     }
 
     pub(in crate::data) fn is_see_through(&self, row: usize) -> bool {

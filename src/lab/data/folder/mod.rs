@@ -14,7 +14,6 @@ use std::path::{Component, Path, PathBuf};
 
 use self::class_folders::PARTS;
 use self::list::list;
-use super::choose::cut_in_order;
 use super::contents::{PictureContents, contents};
 use super::numbering::Classes;
 use super::pictures::{Labelled, PictureFiles, Pictures};
@@ -45,8 +44,8 @@ pub(super) fn load(
             |part| format!("its folders are parts of a data set: `split: {part:?}` loads one"),
         )));
     }
-    if let Some(rows) = choose(listing.files.len()) {
-        listing.noticed.extend(cut_in_order(name, &listing.labels, &rows));
+    let (labels, kept) = (listing.labels.clone(), choose(listing.files.len()));
+    if let Some(rows) = &kept {
         listing.files = rows.iter().map(|&row| listing.files[row].clone()).collect();
         listing.labels = rows.iter().map(|&row| listing.labels[row]).collect();
     }
@@ -59,7 +58,11 @@ pub(super) fn load(
     let digest = Digest::of(listing.files.iter().zip(&contents).map(line).collect::<String>().as_bytes());
     let files = Folder { root, files: listing.files };
     let labelled = Labelled { labels: listing.labels, classes: listing.classes, numbered: listing.numbered, contents };
-    Ok(Pictures::load(cx, name, files, labelled, view, digest)?.with_noticed(listing.noticed))
+    let set = Pictures::load(cx, name, files, labelled, view, digest)?.with_noticed(listing.noticed);
+    Ok(match kept {
+        Some(rows) => set.cut_out_of(&labels, &rows),
+        None => set,
+    })
 }
 
 impl PictureFiles for Folder {
