@@ -65,8 +65,8 @@ impl Dataset {
         // Images that say much the same are in one fold: those of a cluster, and neighbours.
         let clusters = self.clusters();
         let fold = |(place, row): (usize, &usize)| match &clusters {
-            Some(clusters) => clusters[*row] % 2 == 0,
-            None => place / BLOCK % 2 == 0,
+            Some(clusters) => clusters[*row].is_multiple_of(2),
+            None => (place / BLOCK).is_multiple_of(2),
         };
         let folds: Vec<bool> = rows.iter().enumerate().map(fold).collect();
         let told_from_mirrored = tch::no_grad(|| told_from_mirrored(&Tensor::f_cat(&cells, 0)?, &folds))?;
