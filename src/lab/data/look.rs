@@ -111,6 +111,8 @@ fn look_at(images: &Tensor) -> Result<([f64; 4], Option<Tensor>)> {
     let (high, wide) = (CELLS.min(h), CELLS.min(w));
     let cells = contrast.f_unsqueeze(1)?.f_adaptive_avg_pool2d([high, wide])?;
     let beside = cells.f_sub(&cells.f_flip([3i64])?)?.f_narrow(3, 0, wide / 2)?.f_flatten(1, -1)?;
+    // A mean that is added up from its other end is rounded otherwise.
+    let beside = beside.f_masked_fill(&beside.f_abs()?.f_lt(1e-9)?, 0.0)?;
     let light = flat.f_mean_dim([1i64].as_slice(), false, Kind::Double)?.f_reshape([n, h, w])?;
     let mut cosines = Tensor::f_zeros([n], (Kind::Double, Device::Cpu))?;
     let mut halves = Vec::new();
