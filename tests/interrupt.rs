@@ -77,6 +77,21 @@ fn an_examination_that_is_stopped_leaves_its_first_rows_and_goes_on() {
 }
 
 #[test]
+fn an_examination_that_is_stopped_in_its_first_batch_says_what_would_keep_more() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut terminal = Terminal::start(home.path(), 100, &[], &[]);
+    terminal.prompt();
+    terminal.line("let ds = data::glyphs(#{ n: 3000, size: 16, seed: 1 });");
+    terminal.line("let f = model::train(ds.take(50), #{ arch: [net::flatten(), net::linear(10)], epochs: 1 });");
+    terminal.press("examine(f, ds, #{ space: space::pixels(\"l2\", #{ bounds: [0, 1] }), search: search::fmn(#{ steps: 100000 }), batch: 3000 })\r");
+    terminal.wait("0/3,000 ");
+    let said = stop(&mut terminal);
+    assert!(said.contains("nothing was done that could be kept: with a smaller `batch`"), "{said}");
+    assert_eq!(terminal.line("is_def_var(\"partial\")").trim(), "false");
+    assert_eq!(terminal.leave(), Some(0));
+}
+
+#[test]
 fn a_second_ctrl_c_says_what_runs_and_a_third_quits() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let mut terminal = Terminal::start(home.path(), 100, &[], &[]);

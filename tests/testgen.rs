@@ -685,6 +685,8 @@ fn recipes_of_generated_tests_answer_what_they_say() {
             first_tests: testgen::pairs(s, #{ targets: [()], n: 1, draws: 300, steps: 1 }).heatmap.cautions.some(|said| said.contains("first test of a pair")),
             unread: unread.heatmap.cautions.some(|said| said.contains("real images of any (of 20), 2 (of 20), 3 (of 20), ") && said.contains("read none of them right")) && !p.cautions.some(|said| said.contains("real images of 1 (")),
             any: unread.tests.keys() == ["any wrong answer"] && unread.table.all(|row| row.read_as == "any wrong answer"),
+            scales: generator::fid(s.images.standardise(), s.images, s.model).cautions.some(|said| said.contains("not on one scale"))
+                && !generator::fid(s.generator.sample(#{ n: 20, seed: 1 }), s.images, s.model).cautions.some(|said| said.contains("not on one scale")),
             usual: testgen::usual(s.images).l2 == 1.5 && testgen::usual(set.call(2, 1)) == #{},
             control: off.table[1].control_found == off.table[1].found && off.table[2].control_real >= 0.0 && off.control.hash != off.classifier.hash && off.control.hash != s.model.hash
                 && ["control_still_wrong", "control_found_lo", "control_real"].all(|name| off.table.all(|row| name in row)),

@@ -1,6 +1,6 @@
 //! Which images of a data set: parts, orders and classes of it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use rand::seq::SliceRandom;
 
@@ -10,15 +10,24 @@ use crate::core::{Error, Result, random};
 /// Labels that are as likely as that to lie so by chance lie in no order.
 const CHANCE: f64 = 0.001;
 
-/// Whether labels lie in the order of their classes, each class in one piece, as folders of classes are read and as chance does not bring about.
-fn lie_in_order(labels: &[i64]) -> bool {
-    let mut sizes: HashMap<i64, usize> = HashMap::new();
-    labels.iter().for_each(|label| *sizes.entry(*label).or_default() += 1);
-    let pieces = 1 + labels.windows(2).filter(|pair| pair[0] != pair[1]).count();
+/// How many classes there are where these rows are cut from labels that lie in the order of their classes.
+pub(super) fn cut_in_order(labels: &[i64], rows: &[usize]) -> Option<usize> {
+    let in_one_piece = rows.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    if rows.len() == labels.len() || !in_one_piece { None } else { classes_in_order(labels) }
+}
+
+/// The number of classes of labels that lie in their order, each class in one piece, as folders of classes are read and as chance does not bring about.
+fn classes_in_order(labels: &[i64]) -> Option<usize> {
+    let pieces: Vec<&[i64]> = labels.chunk_by(|a, b| a == b).collect();
+    let mut met = HashSet::new();
+    if !pieces.iter().all(|piece| met.insert(piece[0])) {
+        return None;
+    }
     // Of all orders of these labels so many have each class in one piece.
     let of_all = |n: usize| (1..=n).map(|k| (k as f64).ln()).sum::<f64>();
-    let chance = of_all(sizes.len()) + sizes.values().map(|n| of_all(*n)).sum::<f64>() - of_all(labels.len());
-    pieces <= sizes.len() && chance < CHANCE.ln()
+    let chance =
+        of_all(pieces.len()) + pieces.iter().map(|piece| of_all(piece.len())).sum::<f64>() - of_all(labels.len());
+    (chance < CHANCE.ln()).then_some(pieces.len())
 }
 
 impl Dataset {
@@ -34,17 +43,12 @@ impl Dataset {
 
     /// The images of these rows, which know where classes fell away with the others because the set lies in their order.
     pub(super) fn cut(&self, rows: &[usize]) -> Result<Self> {
-        Ok(self.select(rows)?.cut_out_of(self.labels(), rows))
+        Ok(self.select(rows)?.cut_from(cut_in_order(self.labels(), rows)))
     }
 
-    /// The same data, of which these were the rows among images with these labels.
-    pub(super) fn cut_out_of(mut self, labels: &[i64], rows: &[usize]) -> Self {
-        let in_one_piece = rows.windows(2).all(|pair| pair[1] == pair[0] + 1);
-        if rows.len() == labels.len() || !in_one_piece || !lie_in_order(labels) {
-            return self;
-        }
-        let of = labels.iter().collect::<HashSet<_>>().len();
-        self.cut_from = self.cut_from.max(Some(of));
+    /// The same data, cut from so many classes that lay in their order, where they did.
+    pub(super) fn cut_from(mut self, classes: Option<usize>) -> Self {
+        self.cut_from = self.cut_from.max(classes);
         self
     }
 

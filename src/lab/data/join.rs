@@ -177,7 +177,7 @@ impl Dataset {
         set.relabelling = [&self.relabelling[..], &other.relabelling].concat();
         set = set.with_skipped([self.skipped(), other.skipped()].concat());
         set = set.with_noticed([self.told(), other.told()].concat());
-        set.cut_from = self.cut_from.max(other.cut_from);
+        set = set.cut_from(self.cut_from.max(other.cut_from));
         if let Some(how) = self.numbering().filter(|how| other.numbering() == Some(how)) {
             set = set.numbered(how.into());
         }

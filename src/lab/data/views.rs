@@ -112,8 +112,7 @@ impl Dataset {
         let canonical = View::canonical();
         let asked = std::array::from_fn(|place| views.iter().any(|view| view[place] != canonical[place]));
         let source = Views { asked, objects: objects.clone(), of, likenesses, views, scenery: scenery.clone(), size };
-        let mut set = Self::new(name, Arc::new(source), labels, self.classes().to_vec(), Edge::None, digest)?;
-        set.cut_from = self.cut_from;
-        Ok(set.with_skipped(self.skipped().to_vec()).with_noticed(self.told()))
+        let set = Self::new(name, Arc::new(source), labels, self.classes().to_vec(), Edge::None, digest)?;
+        Ok(set.with_skipped(self.skipped().to_vec()).with_noticed(self.told()).cut_from(self.cut_from))
     }
 }

@@ -7,6 +7,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::choose::cut_in_order;
 use super::contents::PictureContents;
 use super::numbering::Classes;
 use super::pictures::{Labelled, PictureFiles, Pictures};
@@ -80,7 +81,7 @@ pub(super) fn load(
     }
     let classes = all.found.classes(cx, name, classes, None)?;
     let rows = choose(all.found.pictures.len());
-    let (labels, kept) = (all.found.labels.clone(), rows.clone());
+    let cut = rows.as_ref().and_then(|rows| cut_in_order(&all.found.labels, rows));
     let (chosen, digest) = all.found.choose(rows);
     let by = match all.contradicted {
         0 => "by their labels".to_string(),
@@ -92,11 +93,7 @@ pub(super) fn load(
         n => format!("{by}; {n} samples without a picture are left out"),
     };
     let of = Labelled { contents: chosen.contents, labels: chosen.labels, classes, numbered };
-    let set = Pictures::load(cx, name, Shards { paths, pictures: chosen.pictures }, of, view, digest)?;
-    Ok(match kept {
-        Some(rows) => set.cut_out_of(&labels, &rows),
-        None => set,
-    })
+    Ok(Pictures::load(cx, name, Shards { paths, pictures: chosen.pictures }, of, view, digest)?.cut_from(cut))
 }
 
 const WANTED: &str = "a sample is a picture (.jpg, .jpeg, .png, .gif, .webp or .tif) and its class number in a .cls file or as \"label\" of a .json \

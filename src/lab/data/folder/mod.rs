@@ -14,6 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 use self::class_folders::PARTS;
 use self::list::list;
+use super::choose::cut_in_order;
 use super::contents::{PictureContents, contents};
 use super::numbering::Classes;
 use super::pictures::{Labelled, PictureFiles, Pictures};
@@ -44,8 +45,9 @@ pub(super) fn load(
             |part| format!("its folders are parts of a data set: `split: {part:?}` loads one"),
         )));
     }
-    let (labels, kept) = (listing.labels.clone(), choose(listing.files.len()));
-    if let Some(rows) = &kept {
+    let mut cut = None;
+    if let Some(rows) = choose(listing.files.len()) {
+        cut = cut_in_order(&listing.labels, &rows);
         listing.files = rows.iter().map(|&row| listing.files[row].clone()).collect();
         listing.labels = rows.iter().map(|&row| listing.labels[row]).collect();
     }
@@ -58,11 +60,7 @@ pub(super) fn load(
     let digest = Digest::of(listing.files.iter().zip(&contents).map(line).collect::<String>().as_bytes());
     let files = Folder { root, files: listing.files };
     let labelled = Labelled { labels: listing.labels, classes: listing.classes, numbered: listing.numbered, contents };
-    let set = Pictures::load(cx, name, files, labelled, view, digest)?.with_noticed(listing.noticed);
-    Ok(match kept {
-        Some(rows) => set.cut_out_of(&labels, &rows),
-        None => set,
-    })
+    Ok(Pictures::load(cx, name, files, labelled, view, digest)?.with_noticed(listing.noticed).cut_from(cut))
 }
 
 impl PictureFiles for Folder {

@@ -16,6 +16,7 @@ use self::group::{GroupIndex, StoredImage};
 use self::page::StoredPage;
 use self::unpacked::Unpacked;
 use super::Dataset;
+use super::choose::cut_in_order;
 use super::columns::ColumnNames;
 use super::numbering::Classes;
 use super::pictures::{Labelled, PictureFiles, Pictures};
@@ -81,16 +82,12 @@ pub(super) fn load(
     let told = of_files.is_some();
     let classes = all.classes(cx, name, classes, of_files)?;
     let rows = choose(all.pictures.len());
-    let (labels, kept) = (all.labels.clone(), rows.clone());
+    let cut = rows.as_ref().and_then(|rows| cut_in_order(&all.labels, rows));
     let (chosen, digest) = all.choose(rows);
     let numbered = if told { "by their labels, which the file names" } else { "by their labels" };
     let of = Labelled { contents: chosen.contents, labels: chosen.labels, classes, numbered: numbered.into() };
     let files = ParquetFiles { paths, pages, pictures: chosen.pictures, unpacked: Unpacked::default() };
-    let set = Pictures::load(cx, name, files, of, view, digest)?;
-    Ok(match kept {
-        Some(rows) => set.cut_out_of(&labels, &rows),
-        None => set,
-    })
+    Ok(Pictures::load(cx, name, files, of, view, digest)?.cut_from(cut))
 }
 
 fn open(path: &Path) -> Result<File> {
