@@ -1,9 +1,9 @@
-"""Runs the test programs of a `cargo test` two at a time, the longest first, so that no core waits for the last test of a program.
+"""Runs the tests of a `cargo test` two modules at a time, the longest first, so that no core waits for the last test of a module.
 
     python3 .ci/side_by_side.py cargo test --tests
 
-Cargo builds them and tells this file, as their runner, how each is to be run; then they run, in the environment that cargo gave them. What
-a program printed is shown where it failed. Ends with 1 where any did.
+Cargo builds the programs and tells this file, as their runner, how each is to be run; then their tests run, in the environment that cargo
+gave them, each file of tests/main.rs in a process of its own. What failed is shown with all that it printed. Ends with 1 where any did.
 """
 
 import concurrent.futures
@@ -16,7 +16,7 @@ import tempfile
 import time
 
 AT_ONCE = 2
-# Programs of more than half a minute on one core, the longest first; others may come in any order.
+# Modules and programs of more than half a minute on one core, the longest first; others may come in any order.
 LONG = "device experiments faults registry lessons silent resume shards damage latent gradient_attacks least label golden_models stranger bombs generators testgen cli".split()
 # Sessions that tests open in themselves keep freed pages, as viva does for itself.
 ALLOCATOR = {
@@ -35,9 +35,21 @@ def note(folder, words):
         json.dump({"words": words, "folder": os.getcwd(), "environment": dict(os.environ)}, file)
 
 
-def name_of(command):
-    """`render` of `target/debug/deps/render-f7ee6a9697e646fb`."""
-    return re.sub(r"-[0-9a-f]{16}$", "", os.path.basename(command["words"][0]))
+def parts_of(command):
+    """Commands of one process each, with their names: a program as it is, and of `target/debug/deps/all-f7ee6a9697e646fb` its modules."""
+    program, *asked = command["words"]
+    name = re.sub(r"-[0-9a-f]{16}$", "", os.path.basename(program))
+    if name != "all":
+        return [command | {"name": name}]
+    listed = subprocess.run(
+        [program, *asked, "--list"], cwd=command["folder"], env=command["environment"], stdout=subprocess.PIPE, check=True, text=True
+    )
+    modules = {}
+    for test in re.findall(r"^(\S+): test$", listed.stdout, re.MULTILINE):
+        modules.setdefault(test.split("::")[0], []).append(test)
+    # Which tests were asked for is in their names by now.
+    kept = [word for word in asked if word in ("--ignored", "--include-ignored", "--nocapture", "--quiet")]
+    return [command | {"name": module, "words": [program, *kept, "--exact", *tests]} for module, tests in modules.items()]
 
 
 def run(command):
@@ -55,9 +67,9 @@ def run(command):
     # A program that ends well before its tests do says no result.
     well = done.returncode == 0 and len(results) == 1
     if not well:
-        print(f"\n{text}\n{name_of(command)} failed with status {done.returncode}: {' '.join(command['words'])}", flush=True)
+        print(f"\n{text}\n{command['name']} failed with status {done.returncode}: {' '.join(command['words'])}", flush=True)
     elif not results[0].startswith("test result: ok. 0 passed"):
-        print(f"{name_of(command)}, {time.monotonic() - begun:.1f} s\n{results[0]}", flush=True)
+        print(f"{command['name']}, {time.monotonic() - begun:.1f} s\n{results[0]}", flush=True)
     return well
 
 
@@ -70,15 +82,15 @@ def main(cargo, words):
         commands = []
         for name in sorted(os.listdir(folder)):
             with open(os.path.join(folder, name)) as file:
-                commands.append(json.load(file))
+                commands.extend(parts_of(json.load(file)))
     if not commands:
-        print("no test program was noted: does a runner of your own come first?")
+        print("there is no test to run: does a runner of your own come first, or does a name fit none?")
         return 1
-    commands.sort(key=lambda command: LONG.index(name_of(command)) if name_of(command) in LONG else len(LONG))
+    commands.sort(key=lambda command: LONG.index(command["name"]) if command["name"] in LONG else len(LONG))
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         outcomes = list(pool.map(run, commands))
-    failed = [name_of(command) for command, well in zip(commands, outcomes) if not well]
-    print(f"{len(failed)} of {len(commands)} test programs failed: {', '.join(failed)}" if failed else f"{len(commands)} test programs passed")
+    failed = [command["name"] for command, well in zip(commands, outcomes) if not well]
+    print(f"{len(failed)} of {len(commands)} modules of tests failed: {', '.join(failed)}" if failed else f"{len(commands)} modules of tests passed")
     return 1 if failed else 0
 
 

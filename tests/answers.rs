@@ -3,8 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod toys;
-
+use crate::toys;
 use std::rc::Rc;
 
 use tch::{Device, Tensor};

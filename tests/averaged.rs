@@ -1,8 +1,7 @@
 //! Models averaged over draws: what they answer, and attacks that go through chance by them.
 #![allow(clippy::unwrap_used)]
 
-mod truths;
-
+use crate::truths;
 use std::path::Path;
 use std::rc::Rc;
 

@@ -2,13 +2,11 @@
 //! over whole orbits for all four searches; and what is refused.
 #![allow(clippy::unwrap_used)]
 
-mod toys;
-
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
+use crate::toys::{Conv, Linear, call, gaussian, integers, model, noise, options, run_over, set};
 use tch::{Device, Tensor};
-use toys::{Conv, Linear, call, gaussian, integers, model, noise, options, run_over, set};
 use viva::core::{Cx, ErrorKind, Result, Value};
 use viva::data::{Dataset, Edge, Glyphs, Preprocessing};
 use viva::model::Model;

@@ -3,15 +3,10 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
-#[path = "damage/bits.rs"]
 mod bits;
-#[path = "damage/contents.rs"]
 mod contents;
-#[path = "damage/faults.rs"]
 mod faults;
-#[path = "damage/links.rs"]
 mod links;
-#[path = "damage/power.rs"]
 mod power;
 
 use std::collections::BTreeMap;

@@ -1,12 +1,10 @@
 //! The choice and its density on images with a margin, against a slow enumeration of every pre-image; and what is scored.
 #![allow(clippy::unwrap_used)]
 
-mod toys;
-
 use std::rc::Rc;
 
+use crate::toys::{Conv, Counting, Linear, Seen, gaussian, integers, labels, model, noise, run, set};
 use tch::{Device, Tensor};
-use toys::{Conv, Counting, Linear, Seen, gaussian, integers, labels, model, noise, run, set};
 use viva::core::Cx;
 use viva::data::{Dataset, Edge};
 use viva::model::{Model, Network};

@@ -3,15 +3,10 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![allow(clippy::unwrap_used)]
 
-#[path = "device/command.rs"]
 mod command;
-#[path = "device/inside.rs"]
 mod inside;
-#[path = "device/recorded.rs"]
 mod recorded;
-#[path = "device/stand_in.rs"]
 mod stand_in;
-#[path = "device/waits.rs"]
 mod waits;
 
 use std::io::Write;

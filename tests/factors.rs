@@ -1,12 +1,10 @@
 //! Spaces that scripts write down, and the searches that need only losses, from outside.
 #![allow(clippy::unwrap_used)]
 
-mod toys;
-
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-use toys::{Linear, integers, model, noise, set};
+use crate::toys::{Linear, integers, model, noise, set};
 use viva::core::{Cx, ErrorKind, Object, Result, Value};
 use viva::data::Edge;
 use viva::objective::Misclassify;

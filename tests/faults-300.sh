@@ -3,4 +3,4 @@
 # cuts; every run is gone on with and its bytes compared. About fifteen minutes on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-VIVA_FAULTS=${1:-300} cargo test --release --test damage -- --nocapture faults:: power::
+VIVA_FAULTS=${1:-300} cargo test --release --test all -- --nocapture damage::faults:: damage::power::

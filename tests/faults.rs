@@ -2,8 +2,7 @@
 //! moving pictures.
 #![allow(clippy::unwrap_used)]
 
-mod truths;
-
+use crate::truths;
 use std::path::Path;
 use std::rc::Rc;
 

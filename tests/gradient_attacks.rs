@@ -1,8 +1,7 @@
 //! Auto-PGD and fast minimum-norm against the algorithms as their papers state them, and what they find.
 #![allow(clippy::unwrap_used)]
 
-mod truths;
-
+use crate::truths;
 use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;

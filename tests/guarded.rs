@@ -2,14 +2,12 @@
 //! what can't be cast is refused by name.
 #![allow(clippy::unwrap_used)]
 
-mod toys;
-
 use std::path::Path;
 use std::rc::Rc;
 
+use crate::toys::call;
 use rand::Rng;
 use tch::{Device, Kind};
-use toys::call;
 use viva::core::{Cx, Object, Result, Value, random};
 use viva::data::{Dataset, Glyphs, Position};
 use viva::model::{Layer, Model, Module};

@@ -1,8 +1,7 @@
 //! Ctrl-C and other signals at a terminal.
 
-mod terminal;
-
-use terminal::Terminal;
+use crate::terminal;
+use crate::terminal::Terminal;
 
 const CTRL_C: &str = "\x03";
 

@@ -1,10 +1,9 @@
 //! Nothing that is typed ends the prompt, memory has a budget, terminals obey nobody's text, and what is built in is written down.
 
+use crate::terminal;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
-
-mod terminal;
 
 use viva::core::{Cx, Tensor, Value};
 

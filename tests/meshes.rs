@@ -1,6 +1,5 @@
 //! Objects from files of all formats: the same from each, in the folders of collections, and refused or listed where they are damaged.
 
-#[path = "meshes/gltf.rs"]
 mod gltf;
 
 use std::fs;

@@ -1,8 +1,7 @@
 //! What counts as failing, and the losses that lead there: from the outside of a script, and against the formulas.
 #![allow(clippy::unwrap_used)]
 
-mod truths;
-
+use crate::truths;
 use std::path::Path;
 use std::rc::Rc;
 

@@ -5,12 +5,11 @@
 //! breaks this.
 #![allow(clippy::unwrap_used)]
 
-mod toys;
-
+use crate::toys;
 use std::rc::Rc;
 
+use crate::toys::{Conv, Linear, gaussian, integers, model, run, set};
 use rand::Rng;
-use toys::{Conv, Linear, gaussian, integers, model, run, set};
 use viva::core::Cx;
 use viva::data::{Dataset, Edge};
 use viva::maths::betting::{Bets, Sides};

@@ -2,8 +2,7 @@
 //! what hold both. Then finite groups under searches that learn from losses, and the square attack.
 #![allow(clippy::unwrap_used)]
 
-mod truths;
-
+use crate::truths;
 use std::rc::Rc;
 
 use viva::core::{Cx, Value};

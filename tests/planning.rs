@@ -1,7 +1,6 @@
 //! Before a test for overfitting: how many images it needs, what it is fixed to, and whether its changes keep label and density.
 
-mod truths;
-
+use crate::truths;
 use std::path::Path;
 use std::rc::Rc;
 

@@ -4,9 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-mod terminal;
-
-use terminal::{Terminal, plain};
+use crate::terminal::{Terminal, plain};
 
 /// A prompt fed through a pipe, one answer at a time.
 struct Prompt {

@@ -381,7 +381,7 @@ fn random_input_breaks_nothing() {
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// `VIVA_SEED=7 cargo test --test random_input many -- --ignored`
+/// `VIVA_SEED=7 cargo test --test all random_input::many -- --ignored`
 #[test]
 #[ignore = "a hundred thousand inputs take minutes"]
 fn many_random_inputs_break_nothing() {

@@ -1,13 +1,11 @@
 //! The risk report: its numbers by hand, its means by simulation, and what it refuses.
 #![allow(clippy::unwrap_used)]
 
-mod toys;
-
 use std::rc::Rc;
 
+use crate::toys::{Linear, call, gaussian, integers, labels, model, noise, options, run, set};
 use rand::Rng;
 use tch::Tensor;
-use toys::{Linear, call, gaussian, integers, labels, model, noise, options, run, set};
 use viva::core::{Cx, ErrorKind, LongTable, Object, Result, Value, number, random, significant};
 use viva::data::{Dataset, Edge};
 use viva::estimate::independence::pairwise_test;

@@ -1,8 +1,7 @@
 //! Nothing is silently wrong: one case for everything that once gave a wrong or misleading answer without a word.
 #![allow(clippy::unwrap_used)]
 
-mod truths;
-
+use crate::truths;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -10,49 +9,27 @@ use tch::{Device, Kind, Tensor};
 use viva::core::{Cx, Value};
 use viva::script::Session;
 
-#[path = "silent/aims.rs"]
 mod aims;
-#[path = "silent/batches.rs"]
 mod batches;
-#[path = "silent/clusters.rs"]
 mod clusters;
-#[path = "silent/doubts.rs"]
 mod doubts;
-#[path = "silent/figures.rs"]
 mod figures;
-#[path = "silent/given_up.rs"]
 mod given_up;
-#[path = "silent/gradients.rs"]
 mod gradients;
-#[path = "silent/inputs.rs"]
 mod inputs;
-#[path = "silent/intervals.rs"]
 mod intervals;
-#[path = "silent/language.rs"]
 mod language;
-#[path = "silent/learned.rs"]
 mod learned;
-#[path = "silent/marks.rs"]
 mod marks;
-#[path = "silent/measures.rs"]
 mod measures;
-#[path = "silent/models.rs"]
 mod models;
-#[path = "silent/pictures.rs"]
 mod pictures;
-#[path = "silent/provenance.rs"]
 mod provenance;
-#[path = "silent/recipes.rs"]
 mod recipes;
-#[path = "silent/reproducible.rs"]
 mod reproducible;
-#[path = "silent/selected.rs"]
 mod selected;
-#[path = "silent/tables.rs"]
 mod tables;
-#[path = "silent/verdicts.rs"]
 mod verdicts;
-#[path = "silent/witnesses.rs"]
 mod witnesses;
 
 /// A network of tests/golden/misleading.py.

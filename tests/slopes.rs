@@ -1,8 +1,7 @@
 //! Searches along gradients over settings of factors: rotations, shifts, colours, views, and factors of a script's own.
 #![allow(clippy::unwrap_used)]
 
-mod truths;
-
+use crate::truths;
 use std::path::Path;
 use std::rc::Rc;
 

@@ -2,8 +2,6 @@
 //! every line of the page that says what they can do. The kernel holds them, so this is of Linux.
 #![cfg(target_os = "linux")]
 
-mod terminal;
-
 use std::io::Write;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::MetadataExt;
@@ -12,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use terminal::Terminal;
+use crate::terminal::Terminal;
 use viva::primitives::safety::{Can, LINES};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;

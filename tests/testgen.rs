@@ -1,8 +1,7 @@
 //! What is measured of generated tests, the trainings that learn from them, and the recipes of `std/testgen`.
 #![allow(clippy::unwrap_used)]
 
-mod truths;
-
+use crate::truths;
 use std::path::Path;
 use std::rc::Rc;
 

@@ -1,8 +1,7 @@
 //! Ensembles of searches: the worst of all counts, image by image and level by level.
 #![allow(clippy::unwrap_used)]
 
-mod truths;
-
+use crate::truths;
 use std::rc::Rc;
 
 use viva::core::{Cx, Value};

@@ -27,7 +27,7 @@ pub fn ask(stand_in: &StandIn, task: &str, device: &str, settings: &[(&str, &str
     let folder = tempfile::tempdir().unwrap();
     let answer = folder.path().join("answer");
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "inside::does_a_task", "--ignored", "--nocapture"]).env("OMP_NUM_THREADS", "1");
+    command.args(["--exact", "device::inside::does_a_task", "--ignored", "--nocapture"]).env("OMP_NUM_THREADS", "1");
     command.envs([(TASK, task), (DEVICE, device)]).env(ANSWER, &answer).envs(settings.iter().copied());
     stand_in.give(&mut command);
     well(&mut command);

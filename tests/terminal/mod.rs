@@ -1,5 +1,4 @@
 //! A terminal for tests: a process on a pseudo-terminal, what it has shown so far, and keys to press.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use std::ffi::CStr;
 use std::fs::File;

@@ -1,5 +1,5 @@
 //! Small data sets and networks whose outcomes can be worked out by other means.
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)]
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashSet};
