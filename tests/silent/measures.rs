@@ -659,7 +659,18 @@ fn a_search_that_found_nothing_to_begin_at_says_nothing_of_the_model() {
         let least = tolerance::smallest_change(free);
         let row = tolerance::summary(#{ hop: curve, noise: noise });
         let figure = plot::tolerance(#{ hop: curve, noise: noise });
+        // One start fails; of others there is no more to say than of noise.
+        let pixels_of = [];
+        for i in 0..128 { pixels_of.push(if i >= 64 { 0.5 } else if i == 0 { 1.0 } else { 0.0 }); }
+        let starts = data::from(tensor::from(pixels_of).reshape([2, 1, 8, 8]), [1, 0], #{ classes: ["dark", "lone"] });
+        let begun = |starts| examine(f, ds, #{ space: pixels.call(#{}), search: search::hopskipjump(#{ questions: 400, starts: starts }), seed: 1 });
+        let found = begun.call(starts);
+        let none = begun.call(starts.skip(1));
         #{
+            found: !found.column("vanished").some(|so| so) && found.cautions.len() == 0,
+            // 0.42 / (1 - 4/64) of the one pixel.
+            nearer: { let size = tolerance::smallest_change(found).median; size >= 0.448 && size < 0.5 },
+            none: none.column("vanished").all(|so| so) && none.cautions.some(|c| c.contains("found neither a start nor noise that fails")),
             transcript: t.cautions.some(|c| c.contains("found no noise that fails") && c.contains("for 6 of 6 images")) && t.column("vanished").all(|so| so),
             least: least.mean == () && least.median == () && least.cautions.some(|c| c.contains(said)) && !least.cautions.some(|c| c.contains("count as needing more")),
             curve: curve.cautions.some(|c| c.contains(said)),

@@ -321,9 +321,11 @@ pub(super) fn stuck<'a>(plan: &Examination, rows: impl IntoIterator<Item = &'a R
     let of = if images.len() == last.len() { "images" } else { "cases" };
     let named = plan.search.describe();
     if named.starts_with("hopskipjump(") {
+        let began = if named.contains(", starts: ") { "neither a start nor noise" } else { "no noise" };
+        let other = if last.keys().any(|(_, target, _)| target.is_some()) { "the target's" } else { "another" };
         return Some(format!(
-            "{named} found no noise that fails, at which it begins, for {stuck} of {} {of}: nothing was looked for there, which says nothing of what {} \
-             bears; search::fmn begins at the image itself and needs gradients",
+            "{named} found {began} that fails, at which it begins, for {stuck} of {} {of}: nothing was looked for there, which says nothing of what {} \
+             bears; `starts` gives it images of {other} class to begin at, and search::fmn begins at the image itself and needs gradients",
             last.len(),
             plan.model.name
         ));

@@ -1,10 +1,12 @@
 //! HopSkipJump (Chen, Jordan and Wainwright, "HopSkipJumpAttack: a query-efficient decision-based attack", S&P 2020, Algorithms 1 and
 //! 2): along the boundary of what fails, towards the image. Of an answer it hears nothing but whether the image fails.
 //!
-//! Where the paper leaves it open it goes as the authors' code does: the first point is noise, brought close along a line; an estimate is of
-//! the directions that are left of those drawn once pixels are within their bounds.
+//! Where the paper leaves it open it goes as the authors' code does: the first point is noise, or an image that fails as it stands, brought
+//! close along a line; an estimate is of the directions that are left of those drawn once pixels are within their bounds.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -13,16 +15,82 @@ use super::ball::{PixelBall, PixelChange};
 use super::pairing::not_in;
 use super::proposals::{Examinee, Proposals, Proposing};
 use super::{Approach, Search, Variation};
-use crate::core::{Error, Result, number};
+use crate::core::{Error, Object, Result, number};
+use crate::data::Dataset;
 use crate::objective::{Loss, Objective};
 use crate::space::{Bounds, Norm};
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct HopSkipJump {
     /// About each image, at most.
     pub questions: usize,
     /// Directions of the first estimate (B_0); those of the t-th are the square root of t times as many.
     pub directions: usize,
+    /// Images to begin at, before noise.
+    pub starts: Option<Starts>,
+}
+
+/// Images that may fail as they stand, such as those of the class that a search aims at.
+#[derive(Clone)]
+pub struct Starts {
+    described: String,
+    shape: [usize; 3],
+    images: Arc<[(PixelChange, i64)]>,
+}
+
+/// Numbers that starts hold at most: 256 MiB.
+const MOST_OF_STARTS: usize = 1 << 26;
+
+/// Starts that are asked about at once, at most: the nearest fails as a rule.
+const STARTS_AT_ONCE: usize = 32;
+
+impl Starts {
+    /// All images of a data set, which are kept in memory; an error where there are none or they are more than 256 MiB.
+    pub fn of(data: &Dataset) -> Result<Self> {
+        let shape = data.shape();
+        let pixels: usize = shape.iter().product();
+        if data.is_empty() {
+            return Err(Error::argument("search::hopskipjump: `starts` has no image to begin at"));
+        }
+        if data.len().saturating_mul(pixels) > MOST_OF_STARTS {
+            let most = MOST_OF_STARTS / pixels.max(1);
+            return Err(Error::argument(format!(
+                "search::hopskipjump: `starts` has {} images of {shape:?}; at most {most} of them are kept in memory",
+                data.len()
+            ))
+            .hint(format!("starts: ds.take({most})")));
+        }
+        let mut images = vec![];
+        let rows: Vec<usize> = (0..data.len()).collect();
+        for rows in rows.chunks((NUMBERS / pixels.max(1)).max(1)) {
+            let block = data.images(rows, tch::Device::Cpu)?.f_contiguous()?;
+            let numbers = Vec::<f32>::try_from(&block.f_reshape([-1])?)?;
+            for (image, &row) in numbers.chunks(pixels.max(1)).zip(rows) {
+                images.push((PixelChange::from(image), data.labels()[row]));
+            }
+        }
+        Ok(Self { described: format!("{} images {}", data.len(), data.digest().short()), shape, images: images.into() })
+    }
+
+    /// The changes that lead there from an image, the nearest first, but images of its own label last.
+    fn ways(&self, original: &PixelChange, label: i64, norm: Norm) -> Vec<usize> {
+        let size = |at: usize| {
+            let image = &self.images[at].0;
+            let differences = image.iter().zip(original.iter()).map(|(a, b)| f64::from(a - b));
+            match norm {
+                Norm::L1 | Norm::L2 => differences.map(|x| x * x).sum::<f64>(),
+                Norm::Linf => differences.fold(0.0, |most: f64, x| most.max(x.abs())),
+            }
+        };
+        let sizes: Vec<f64> = (0..self.images.len()).map(size).collect();
+        // An image itself is where it is: that was asked first.
+        let mut order: Vec<usize> = (0..sizes.len()).filter(|&at| sizes[at] > 0.0).collect();
+        order.sort_by(|&a, &b| {
+            let own = |at: usize| self.images[at].1 == label;
+            own(a).cmp(&own(b)).then(sizes[a].total_cmp(&sizes[b]))
+        });
+        order
+    }
 }
 
 /// Directions of any estimate, at most.
@@ -42,7 +110,8 @@ const NUMBERS: usize = 1 << 18;
 
 impl Search for HopSkipJump {
     fn describe(&self) -> String {
-        format!("hopskipjump(#{{ questions: {}, directions: {} }})", self.questions, self.directions)
+        let starts = self.starts.as_ref().map_or_else(String::new, |starts| format!(", starts: {}", starts.described));
+        format!("hopskipjump(#{{ questions: {}, directions: {}{starts} }})", self.questions, self.directions)
     }
 
     fn finds_least(&self) -> bool {
@@ -56,11 +125,11 @@ impl Search for HopSkipJump {
     fn varied(&self, how: Variation) -> Option<Rc<dyn Search>> {
         match how {
             Variation::Longer(times) => {
-                Some(Rc::new(Self { questions: self.questions.saturating_mul(times as usize), ..*self }))
+                Some(Rc::new(Self { questions: self.questions.saturating_mul(times as usize), ..self.clone() }))
             }
             Variation::Restarted(_) => None,
             // It goes as far as it has to.
-            Variation::Farther(..) => Some(Rc::new(*self)),
+            Variation::Farther(..) => Some(Rc::new(self.clone())),
         }
     }
 }
@@ -94,7 +163,22 @@ impl Proposing<PixelBall> for HopSkipJump {
             }
             None => [least, largest],
         };
+        let starts = match &self.starts {
+            Some(starts) if starts.shape != room.shape => {
+                return Err(Error::argument(format!(
+                    "search::hopskipjump: `starts` has images of {:?}, those examined are {:?}",
+                    starts.shape, room.shape
+                ))
+                .hint("both in channels, height and width: read them by the same options"));
+            }
+            Some(starts) => {
+                let left = starts.ways(&original, of.label, room.norm);
+                Some(Approaching { left: left.into(), starts: starts.clone(), at_once: 1 })
+            }
+            None => None,
+        };
         Ok(Box::new(Walk {
+            starts,
             original,
             norm: room.norm,
             bounds: room.bounds,
@@ -111,8 +195,16 @@ impl Proposing<PixelBall> for HopSkipJump {
     }
 }
 
+/// Starts that were not asked about.
+struct Approaching {
+    starts: Starts,
+    left: VecDeque<usize>,
+    at_once: usize,
+}
+
 /// One image's way.
 struct Walk {
+    starts: Option<Approaching>,
     original: PixelChange,
     norm: Norm,
     bounds: Option<Bounds>,
@@ -135,7 +227,8 @@ struct Walk {
 enum State {
     /// The image as it stands.
     Standing,
-    /// Noise that fails is looked for.
+    /// A start that fails is looked for, and where there is none, noise.
+    Starts,
     Noise,
     /// Between the image and a point that fails.
     Between(Between),
@@ -195,9 +288,13 @@ impl Proposals<PixelChange> for Walk {
         if self.left == 0 || (self.inside && self.radius.is_finite()) {
             self.state = State::Done;
         }
+        if matches!(self.state, State::Starts) && self.starts.as_ref().is_none_or(|starts| starts.left.is_empty()) {
+            self.state = State::Noise;
+        }
         let most = self.left.min((NUMBERS / self.original.len().max(1)).max(1));
         let changes = match &self.state {
             State::Standing => vec![vec![0.0; self.original.len()]],
+            State::Starts => self.next_starts(most),
             State::Noise => vec![self.noise()],
             State::Between(between) => vec![between.at((between.low + between.high) / 2.0)],
             State::Around(around) => {
@@ -223,13 +320,15 @@ impl Proposals<PixelChange> for Walk {
         self.state = match std::mem::replace(&mut self.state, State::Done) {
             // There is nothing nearer than the image itself.
             State::Standing if failed => State::Done,
-            State::Standing => State::Noise,
-            State::Noise if failed => {
-                let until = if self.norm == Norm::L2 { self.precision() } else { CLOSE };
-                let between = Between::line(first.to_vec(), until, 1, 0.0);
-                self.between(between)
-            }
-            State::Noise => State::Noise,
+            State::Standing => State::Starts,
+            state @ (State::Starts | State::Noise) => match tried.iter().zip(&fails).find(|(_, fails)| **fails) {
+                Some((far, _)) => {
+                    let until = if self.norm == Norm::L2 { self.precision() } else { CLOSE };
+                    let between = Between::line(far.to_vec(), until, 1, 0.0);
+                    self.between(between)
+                }
+                None => state,
+            },
             State::Between(mut between) => {
                 let middle = (between.low + between.high) / 2.0;
                 *if failed { &mut between.high } else { &mut between.low } = middle;
@@ -296,6 +395,18 @@ impl Walk {
             }
         }
         PixelChange::from(change)
+    }
+
+    /// To the nearest starts that were not asked about.
+    fn next_starts(&mut self, most: usize) -> Vec<Vec<f32>> {
+        let Some(Approaching { starts, left, at_once }) = &mut self.starts else { return vec![] };
+        let count = left.len().min(*at_once).min(most);
+        *at_once = (*at_once * 2).min(STARTS_AT_ONCE);
+        let there = |at: usize| {
+            let pixels = starts.images[at].0.iter().zip(self.original.iter());
+            pixels.map(|(there, here)| there - here).collect()
+        };
+        left.drain(..count).map(there).collect()
     }
 
     /// To an image whose pixels are drawn evenly.
@@ -455,7 +566,7 @@ mod tests {
     /// What is beyond a plane fails: the sum of weighted changes reaches `beyond`. All that was asked, and the best merit.
     fn beyond_a_plane(room: &PixelBall, questions: usize, beyond: f64) -> (usize, f64) {
         let weight = |i: usize| ((i * 7 % 11) as f64 - 4.2) / 4.0;
-        let mut walk = HopSkipJump { questions, directions: 20 }
+        let mut walk = HopSkipJump { questions, directions: 20, starts: None }
             .begin(room, Examinee { seed: 3, row: 4, label: 0 })
             .expect("room enough");
         let (mut asked, mut best) = (0, f64::NEG_INFINITY);
@@ -513,7 +624,7 @@ mod tests {
             }
         }
         let room = PixelBall::new([1, 256, 256], Norm::L2, f64::INFINITY, Rc::new(Wide));
-        let mut walk = HopSkipJump { questions: 60, directions: 10 }
+        let mut walk = HopSkipJump { questions: 60, directions: 10, starts: None }
             .begin(&room, Examinee { seed: 3, row: 4, label: 0 })
             .expect("room enough");
         let mut counts = vec![];

@@ -117,7 +117,7 @@ pub use grid::{Ball, Grid, GridView};
 pub use ground::Room;
 pub use guard::LowerPrecision;
 pub use guarded::Guarded;
-pub use hopskipjump::HopSkipJump;
+pub use hopskipjump::{HopSkipJump, Starts};
 pub use latent_search::{Auxiliary, LatentSearch, latent_search};
 pub use lessons::Lessons;
 pub use measured::Measured;

@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use crate::core::Value;
+use crate::data::Dataset;
 use crate::primitives::{Example, Fallback, Kind, Param, Primitive};
-use crate::search::{AnySearch, HopSkipJump};
+use crate::search::{AnySearch, HopSkipJump, Starts};
 
 pub static HOPSKIPJUMP: Primitive = Primitive {
     path: "search::hopskipjump",
@@ -21,6 +22,12 @@ pub static HOPSKIPJUMP: Primitive = Primitive {
         )
         .range(1.0, 1e4)
         .or(Fallback::Int(100)),
+        Param::new(
+            "starts",
+            Kind::Object("Dataset"),
+            "images to begin at, such as those of the class aimed at: noise comes after them",
+        )
+        .or(Fallback::Absent("noise alone")),
     ],
     returns: "a Search",
     notes: "Over space::pixels in l2 or linf. It begins with noise drawn evenly between the bounds of the space (without any: between 0 and 1, or \
@@ -29,7 +36,9 @@ pub static HOPSKIPJUMP: Primitive = Primitive {
             fails, so closures and programs that answer labels, as scores of 0 and 1, are examined as well as any.\n\n\
             `magnitude` of a row is how far the nearest failing point is that it found. With `radius` or `levels` an image asks no more once \
             a point within fails; one that finds none there is left as it stands. For a target it needs noise that the model takes for the \
-            target, which is rare: where no question found any, nothing was looked for, `vanished` is true, and cautions, curves, least changes and figures say so.",
+            target, which is rare: where no question found any, nothing was looked for, `vanished` is true, and cautions, curves, least changes and figures say so. \
+            Give it images of that class as `starts`: it asks about them, the nearest first and those of the image's own label last, until one fails, and \
+            each counts as a question.",
     source: "Chen, Jordan and Wainwright 2020, HopSkipJumpAttack (arXiv 1904.02144), Algorithms 1 and 2, and the authors' code",
     examples: &[
         Example { code: "search::hopskipjump()", result: "search hopskipjump(#{ questions: 1000, directions: 100 })" },
@@ -44,6 +53,7 @@ pub static HOPSKIPJUMP: Primitive = Primitive {
     ],
     run: |_, args| {
         let (questions, directions) = (args.count("questions"), args.count("directions"));
-        Ok(Value::object(AnySearch(Rc::new(HopSkipJump { questions, directions }))))
+        let starts = args.optional_object::<Dataset>("starts").map(|ds| Starts::of(&ds)).transpose()?;
+        Ok(Value::object(AnySearch(Rc::new(HopSkipJump { questions, directions, starts }))))
     },
 };
