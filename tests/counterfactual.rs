@@ -81,6 +81,24 @@ fn the_path_goes_from_right_to_wrong_with_the_least_change_on_it() {
     refused("least.call(|s| s.a / 10).path(8)", "no change 8: there are 8");
 }
 
+/// The snow alone makes every view wrong, and a factor alone does where only one in thirty of its values does: far values are tried as well as near
+/// ones, whatever else is wrong more often.
+#[test]
+fn what_alone_turns_wrong_is_found_however_far_it_is() {
+    let of = |wrong: &str, call: &str| told(&format!("let c = least.call(|s| {wrong}); {call}"));
+    let snowy = r#"if s.a > 6 || s.ground == "snow" { 1.0 } else { s.a / 100 }"#;
+    assert_eq!(of(snowy, "c.alone"), "#{a: 8, b: 0, c: 0, ground: 8}");
+    assert_eq!(of(snowy, "c.rows.all(|row| row.as_few == 2 && row.exact)"), "true");
+    // What draws an a so high among its 60 needs no more.
+    let rare = "let t = asked.call(f, |s| if s.a > 9.5 || (s.b > 5 && s.c > 5) { 1.0 } else { 0.2 }, #{ random_questions: 60 });
+        let c = robustness::counterfactual(t); let drawn = (t.questions(\"a\") > 9.5).sum(1).values(); ";
+    assert_eq!(
+        told(&format!("{rare} c.rows.all(|row| row.exact && (drawn[row.id] == 0 || row.factors.len() == 1))")),
+        "true"
+    );
+    assert_eq!(told(&format!("{rare} c.rows.some(|row| row.factors == [\"a\"]) && drawn.some(|n| n > 0)")), "true");
+}
+
 /// Wrong only where a, b and c are all above 3: from a right view it takes those that are not.
 #[test]
 fn as_many_factors_as_it_takes() {

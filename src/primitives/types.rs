@@ -504,7 +504,7 @@ pub static TYPES: &[Type] = &[
                 "an array of maps",
                 "`factors`, and of how many `objects` they are the least change, the most first",
             ),
-            field("alone", "a map", "by factor the objects that its value alone turned wrong"),
+            field("alone", "a map", "by factor the objects that one of its values in wrong views turned wrong alone"),
             field("sentence", "a string", "what there is to say"),
             field("found", "an int", "objects that have a change"),
             field("never_wrong", "an int", "objects that were right at every setting drawn"),

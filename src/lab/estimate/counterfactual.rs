@@ -247,7 +247,7 @@ impl Counterfactuals {
             ("to", of(&change.least.to)),
             ("distance", Value::Float(change.distance)),
             ("exact", Value::Bool(change.least.exact)),
-            ("as_few", if change.least.exact { Value::Int(change.least.sets as i64) } else { Value::Unit }),
+            ("as_few", change.least.sets.map_or(Value::Unit, |sets| Value::Int(sets as i64))),
             ("turns", Value::Int(change.least.turns as i64)),
         ]
     }
@@ -272,12 +272,11 @@ impl Object for Counterfactuals {
 
     fn details(&self, width: usize) -> String {
         let [model, data, space, search, objective] = &self.of.words;
-        let mean = self.found.iter().map(|change| change.distance).sum::<f64>() / self.found.len() as f64;
-        let mut lines = vec![
-            self.sentence(),
-            format!("{model} on {data}: {search} over {space}, {objective}"),
-            format!("mean distance {}: shares of ranges, and 1 for each changed choice", number(mean)),
-        ];
+        let mut lines = vec![self.sentence(), format!("{model} on {data}: {search} over {space}, {objective}")];
+        if !self.found.is_empty() {
+            let mean = self.found.iter().map(|change| change.distance).sum::<f64>() / self.found.len() as f64;
+            lines.push(format!("mean distance {}: shares of ranges, and 1 for each changed choice", number(mean)));
+        }
         lines.extend(self.cautions.lines());
         if !self.found.is_empty() {
             lines.push(self.rows().text(width, 20));

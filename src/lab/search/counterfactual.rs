@@ -1,5 +1,7 @@
 //! The least change from a right view to a wrong one: the fewest factors, then the least distance.
 
+use std::collections::HashSet;
+
 use rand_pcg::Pcg64Mcg;
 
 use super::proposals::{Examinee, Origin, Proposals, Proposing, check_varies};
@@ -20,10 +22,10 @@ pub struct Counterfactual {
     pub parts: usize,
 }
 
-/// Wrong settings whose factors are tried, the nearest ones.
-const TRIED: usize = 4;
-/// Sets of factors tried in one go, at most.
+/// Settings tried in one go, at most.
 const SETS: usize = 1000;
+/// Settings that these are chosen among, at most.
+const CHOSEN_AMONG: usize = 20 * SETS;
 /// Changes with as few factors that are gone back along, those with the least distance.
 const PATHS: usize = 3;
 /// How often the part of a path where the answer turns is halved.
@@ -83,10 +85,10 @@ pub struct LeastChange {
     pub to_question: usize,
     /// The factors that differ.
     pub factors: Vec<usize>,
-    /// Whether every smaller set of factors of the wrong settings was tried.
+    /// Whether every smaller set of factors of every wrong setting was tried.
     pub exact: bool,
-    /// Sets of as many factors that turn it wrong as well, this one included; none where they were not told apart.
-    pub sets: usize,
+    /// Sets of as many factors that turn it wrong as well, this one included; none where not all were tried.
+    pub sets: Option<usize>,
     /// The questions of the path, from the right setting on, and how far along each is, from 0 to 1.
     pub path: Vec<usize>,
     pub along: Vec<f64>,
@@ -173,7 +175,9 @@ struct Shrinking {
     candidates: Vec<Setting>,
     ways: Vec<WayBack>,
     exact: bool,
-    sets: usize,
+    /// Whether all settings of this number of factors were proposed.
+    whole: bool,
+    sets: Option<usize>,
     /// By factor, whether it alone was enough.
     alone: Vec<bool>,
     /// The way that is halved, and between which shares.
@@ -201,7 +205,8 @@ impl Shrinking {
             candidates: vec![],
             ways: vec![],
             exact: true,
-            sets: 0,
+            whole: true,
+            sets: None,
             way: 0,
             between: [0.0, 1.0],
             found: None,
@@ -225,33 +230,46 @@ impl Shrinking {
         settings
     }
 
-    /// The surest right setting, and the wrong ones that are nearest to it.
+    /// The surest right setting, and the wrong ones, the nearest first.
     fn choose(&mut self) {
         let right = self.drawn.iter().filter(|(_, loss)| *loss <= 0.0);
         self.from = right.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(setting, _)| setting.clone());
         let wrong = self.drawn.iter().filter(|(_, loss)| *loss > 0.0).map(|(setting, _)| setting.clone()).collect();
-        self.wrong = self.nearest(wrong, TRIED);
+        self.wrong = self.nearest(wrong, usize::MAX);
         let both = self.from.is_some() && !self.wrong.is_empty();
         self.stage = if both { ShrinkStage::Sets(1) } else { ShrinkStage::Done };
     }
 
-    /// The right setting with every set of so many factors of a wrong one; `None` where these are too many.
-    fn sets(&self, size: usize) -> Option<Vec<Setting>> {
+    /// The right setting with every set of so many factors of every wrong one, and whether these are all; of more than 1000, as many for
+    /// each set of factors, from its nearest to its farthest. `None` where there are more sets.
+    fn sets(&self, size: usize) -> Option<(Vec<Setting>, bool)> {
         let from = self.from.as_ref()?;
-        let mut all: Vec<Setting> = vec![];
-        for wrong in &self.wrong {
-            for chosen in subsets(&self.factors(wrong), size, SETS + 1) {
-                let mut setting = from.clone();
-                chosen.iter().for_each(|&i| setting[i] = wrong[i]);
-                if !all.contains(&setting) {
+        let factors: Vec<usize> = (0..from.len()).collect();
+        let sets = subsets(&factors, size, SETS + 1);
+        if sets.len() > SETS {
+            return None;
+        }
+        let wrong = spread(self.wrong.iter().collect(), CHOSEN_AMONG / sets.len().max(1));
+        let mut whole = wrong.len() == self.wrong.len();
+        let of_set = |set: &Vec<usize>| {
+            let mut known = HashSet::new();
+            let mut all: Vec<Setting> = vec![];
+            for wrong in wrong.iter().filter(|wrong| set.iter().all(|&i| wrong[i] != from[i])) {
+                if known.insert(set.iter().map(|&i| wrong[i].to_bits()).collect::<Vec<_>>()) {
+                    let mut setting = from.clone();
+                    set.iter().for_each(|&i| setting[i] = wrong[i]);
                     all.push(setting);
                 }
             }
-            if all.len() > SETS {
-                return None;
-            }
+            all
+        };
+        let mut all: Vec<Vec<Setting>> = sets.iter().map(of_set).collect();
+        if all.iter().map(Vec::len).sum::<usize>() > SETS {
+            whole = false;
+            let each = SETS / all.len();
+            all = all.into_iter().map(|settings| spread(self.nearest(settings, usize::MAX), each)).collect();
         }
-        Some(all)
+        Some((all.concat(), whole))
     }
 
     fn take_out_of(&mut self) {
@@ -352,6 +370,16 @@ impl Shrinking {
     }
 }
 
+/// So many of these at most: the first, the last, and others evenly between.
+fn spread<T>(of: Vec<T>, most: usize) -> Vec<T> {
+    if of.len() <= most {
+        return of;
+    }
+    let last = of.len() - 1;
+    let kept: HashSet<usize> = (0..most).map(|i| if most == 1 { 0 } else { i * last / (most - 1) }).collect();
+    of.into_iter().enumerate().filter(|(i, _)| kept.contains(i)).map(|(_, one)| one).collect()
+}
+
 /// Sets of so many of these, in their order, up to `most` of them.
 fn subsets(of: &[usize], size: usize, most: usize) -> Vec<Vec<usize>> {
     let mut all = vec![vec![]];
@@ -379,7 +407,10 @@ impl Proposals for Shrinking {
                     (0..now).map(|_| self.axes.iter().map(|axis| axis.draw(&mut self.rng)).collect()).collect()
                 }
                 ShrinkStage::Sets(size) => match self.sets(size) {
-                    Some(sets) if !sets.is_empty() => sets,
+                    Some((sets, whole)) if !sets.is_empty() => {
+                        self.whole = whole;
+                        sets
+                    }
                     _ => {
                         self.take_out_of();
                         continue;
@@ -430,6 +461,7 @@ impl Proposals for Shrinking {
                     enough.into_iter().for_each(|i| self.alone[i] = true);
                 }
                 if failing.is_empty() {
+                    self.exact &= self.whole;
                     self.stage = ShrinkStage::Sets(size + 1);
                     if size == self.how.most {
                         self.take_out_of();
@@ -438,7 +470,7 @@ impl Proposals for Shrinking {
                     let mut sets: Vec<Vec<usize>> = failing.iter().map(|setting| self.factors(setting)).collect();
                     sets.sort();
                     sets.dedup();
-                    self.sets = sets.len();
+                    self.sets = self.whole.then_some(sets.len());
                     self.candidates = self.nearest(failing, PATHS);
                     self.stage = ShrinkStage::Paths;
                 }

@@ -33,8 +33,8 @@ pub static COUNTERFACTUAL: Primitive = Primitive {
     options: &[],
     returns: "Counterfactuals",
     notes: "What the search found: a change is of as few factors as turned the surest right view wrong, among the values that they have in the wrong views \
-            tried, and no longer than the path to these needs. That a factor is not in it says that its values there were not needed, not \
-            that it can do no harm: `alone` counts for each factor the objects that its value alone turned wrong. An object whose right or failing view is answered otherwise \
+            drawn, and no longer than the path to these needs. That a factor is not in it says that its values there were not needed, not \
+            that it can do no harm: `alone` counts for each factor the objects that one of its values in these views turned wrong alone. An object whose right or failing view is answered otherwise \
             when it is asked again counts as `unsteady` and is left out; where all are, nothing is answered. Marked among `cautions`: how many sets of factors were not \
             tried exhaustively, and paths on which the answer turns more than once.",
     source: "Wachter, Mittelstadt and Russell 2018; Martens and Provost, MIS Quarterly 2014",
