@@ -154,6 +154,7 @@ fn each_fault_of_an_attack_fails_its_check() {
                 short.accuracy == 35 / 41.0, short.least == 16 / 41.0,
                 of.call(short, \"four times as many steps\").against == 19, of.call(short, \"a search that may go beyond the ball\").against == 19,
                 [rounded.tried, rounded.against, rounded.verdict] == [1, 1, \"doubtful\"],
+                !near.cautions.some(|c| c.contains(\"no more than an upper bound\")),
                 \"asked again in another order\" in named.call(drawn, \"fails\"),
                 named.call(alone, \"fails\").contains(\"each in a batch of its own\"),
                 !named.call(alone, \"fails\").contains(\"asked again in another order\"),

@@ -206,7 +206,7 @@ fn a_figure_of_the_boundary_tells_its_sides() {
         let told = told.unwrap_or_else(|error| panic!("{}", error.render(false))).json();
         let layers = told["figure"]["panels"][0]["layers"].as_array().expect("layers");
         let shade = layers.iter().find(|layer| layer["kind"] == "shade").expect("a shade");
-        assert_eq!(shade["label"], "wrong more often than in 50%");
+        assert_eq!(shade["label"], "wrong more often than that, by the best guess");
         for (i, row) in told["wrong"].as_array().expect("rows").iter().enumerate() {
             for (j, share) in row.as_array().expect("shares").iter().enumerate() {
                 assert_eq!(shade["holds"][i][j], share.as_f64().expect("a share") > 0.5, "{i} {j}");

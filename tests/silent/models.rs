@@ -289,6 +289,23 @@ fn what_programs_draw_is_told_or_refused() {
         load("staged_noisy", ", prior: \"uniform\""),
         load("staged_noisy", ", prior: \"normal\""),
     ));
+    // Of another label it draws something else; its own noise is no fault of a classifier.
+    truths(&format!(
+        r#"let conditional = generator::load("{}", #{{ latent: 4 }});
+           let noisy = {};
+           let scripted = model::load("{}", #{{ input: [1, 16, 16] }});
+           let by_noise = generator::perturb(noisy, scripted, #{{ n: 8, samples: 20, steps: 3, target: "any", labels: [2], seed: 1 }});
+           #{{
+               forgotten: conditional.cautions.some(|said| said.contains("draws something else for another label")),
+               said: !noisy.cautions.some(|said| said.contains("for another label")),
+               deterministic: by_noise.cautions.some(|said| said.contains("draws another image")) && !by_noise.cautions.some(|said| said.contains("answers otherwise")),
+               // It goes by the lead of wrong classes, whatever a softmax makes of the scores.
+               by_the_lead: !by_noise.cautions.some(|said| said.contains("cross entropy that the search goes by")),
+           }}"#,
+        golden("staged_noisy"),
+        load("staged_noisy", ""),
+        golden("stepped"),
+    ));
     refused(&load("staged_bright", ""), "staged_bright draws pixels from");
     refused(&load("staged_apart", ", prior: \"gamma\""), "prior");
     let own = "let g = generator::train(data::glyphs(#{ n: 40, seed: 1 }), #{ steps: 1, batch: 8, seed: 1 }); g.save(\"g.safetensors\"); ";

@@ -26,7 +26,18 @@ impl Audit {
     pub(super) fn new(of: Attacked, findings: Vec<Finding>) -> Self {
         let (accuracy, least) = (of.accuracy(&of.fooled), of.accuracy(&of.fooled_by_any));
         let mut cautions = of.cautions.clone();
-        let failed = findings.iter().filter(|finding| finding.verdict == Verdict::Fails).count();
+        let fails = |too_much: bool| {
+            let failed = move |finding: &&Finding| finding.verdict == Verdict::Fails && finding.too_much == too_much;
+            findings.iter().filter(failed)
+        };
+        for Finding { check, against, tried, .. } in fails(true) {
+            cautions.add(format!(
+                "of {tried} images that fail {against} do so by less than a file of 8 bits can hold ({check}): an accuracy of {} is lower than that of images \
+                 that can be stored or shown, and no stronger attack is missing there",
+                percent(accuracy)
+            ));
+        }
+        let failed = fails(false).count();
         if failed > 0 {
             let fail = if failed == 1 {
                 "1 check of the attack fails".into()

@@ -7,7 +7,7 @@ pub enum Verdict {
     Holds,
     /// Not quite so, for no more images than one in a hundred.
     Doubtful,
-    /// The attack missed what it should have found, or the model answers no question as it was asked.
+    /// The attack missed what it should have found, or found what does not last, or the model answers no question as it was asked.
     Fails,
     /// It can't be asked here.
     NotAsked,
@@ -46,15 +46,27 @@ pub struct Finding {
     /// The share of all images that what was tried here left right; NaN where nothing was attacked.
     pub accuracy: f64,
     pub says: String,
+    /// Whether what speaks against the attack are images that it should not have found, in place of some that it should.
+    pub too_much: bool,
 }
 
 impl Finding {
     pub(super) fn new(verdict: Verdict, (against, tried): (usize, usize), says: impl Into<String>) -> Self {
-        Self { check: "", verdict, tried, against, accuracy: f64::NAN, says: says.into() }
+        Self { check: "", verdict, tried, against, accuracy: f64::NAN, says: says.into(), too_much: false }
     }
 
     pub(super) fn not_asked(why: impl Into<String>) -> Self {
         Self::new(Verdict::NotAsked, (0, 0), why)
+    }
+
+    /// The same where it was to be asked of the images that were left right, and there was none.
+    pub(super) fn asked_of_any(self) -> Self {
+        match self.verdict {
+            Verdict::Holds if self.tried == 0 => {
+                Self { verdict: Verdict::NotAsked, says: "the attack left no image to ask it of".into(), ..self }
+            }
+            _ => self,
+        }
     }
 
     pub(super) fn left(self, accuracy: f64) -> Self {

@@ -64,6 +64,7 @@ impl Check for Rounded {
         if turned > 0 {
             says += &format!("; of {} that are right in another batch nothing is said", images(turned));
         }
-        Ok(Finding::new(Verdict::against(right, of.images()), (right, tried), says))
+        let found = Finding::new(Verdict::against(right, of.images()), (right, tried), says);
+        Ok(Finding { too_much: true, ..found })
     }
 }

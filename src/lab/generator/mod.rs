@@ -182,6 +182,7 @@ pub struct Generator {
     unlearned: Vec<i64>,
     /// The images that it draws again, where latent vectors are theirs.
     encoded: Option<Rc<Encoded>>,
+    redraws: bool,
     /// What was noticed of its images.
     cautions: Cautions,
 }
@@ -216,6 +217,7 @@ impl Generator {
             misread_by: MisreadBy::Nobody,
             unlearned: vec![],
             encoded: None,
+            redraws: false,
             cautions: Cautions::default(),
         })
     }
@@ -247,6 +249,7 @@ impl Generator {
         // Draws of its own follow from what is asked of it, in this order: turned round, each image meets others of them, and the same companions.
         let turned = in_order.f_flip([0])?;
         if apart(&together, &draw(&in_order)?)? > ROUNDED || apart(&together.f_flip([0])?, &draw(&turned)?)? > ROUNDED {
+            self.redraws = true;
             self.cautions.add(format!(
                 "{} draws another image of the same latent vector again: tests are of one drawing, and how large a change is that fails says nothing where \
                  its own draws change as well",
@@ -257,8 +260,29 @@ impl Generator {
                 "what {} draws of a latent vector depends on the others in its batch: drawn alone an image is another one",
                 self.name
             ));
+        } else if self.classes().is_none() && self.network.is_program() {
+            let of_label = |label: i64| -> Result<Tensor> {
+                let label = Tensor::f_full([n], label, (tch::Kind::Int64, self.device))?;
+                let drawn = |latents: &Tensor| drawn_by(self.evaluating(), latents, Some(&label), Mode::Evaluate);
+                Ok(tch::no_grad(|| drawn(&latents))?)
+            };
+            // Of a program that takes no notice of labels any one gives the same; one that refuses a label has fewer.
+            let otherwise =
+                |label| of_label(label).and_then(|other| apart(&together, &other)).is_ok_and(|apart| apart > ROUNDED);
+            if (1..4).any(otherwise) {
+                self.cautions.add(format!(
+                    "{} draws something else for another label, and how many there are was not said: all of its images are drawn for label 0, \
+                     and none has a label (`classes` says how many)",
+                    self.name
+                ));
+            }
         }
         Ok(self)
+    }
+
+    /// Whether it was seen to draw another image of the same latent vector again.
+    pub fn redraws(&self) -> bool {
+        self.redraws
     }
 
     pub fn cautions(&self) -> Cautions {

@@ -181,6 +181,14 @@ impl Model {
     }
 
     fn guesses(&self, set: Shown, error: f64, no: &str) -> String {
+        if self.read_well.get() {
+            return format!(
+                "the error of {} on {} is {}, {no} better than guessing, and it reads other images of these classes: these may be what it was made to fail on",
+                self.name,
+                set.name(),
+                number(error)
+            );
+        }
         format!(
             "the error of {} on {} is {}, {no} better than guessing: their classes may be numbered differently, or the pixels scaled (mean, std){}",
             self.name,

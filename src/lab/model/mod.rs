@@ -111,6 +111,8 @@ pub struct Model {
     takes: Rc<Cell<Takes>>,
     /// Of a model that was written elsewhere a few images and what it answered to them first.
     first_answers: Rc<RefCell<Option<FirstAnswers>>>,
+    /// Whether it was seen to read images as they were prepared, better than in any other way.
+    read_well: Rc<Cell<bool>>,
 }
 
 /// What is known of how many images a model takes at a time.
@@ -144,6 +146,7 @@ impl Model {
             rounding_of_scores: Rc::new(Cell::new(f64::NAN)),
             takes: Rc::default(),
             first_answers: Rc::default(),
+            read_well: Rc::default(),
         }
     }
 

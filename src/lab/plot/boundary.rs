@@ -30,10 +30,10 @@ pub fn boundary(of: &Boundary) -> Result<Figure> {
     };
     let percent = significant(100.0 * of.boundary, 2);
     let percent = percent.trim_end_matches(".0");
-    panel.layers.push(joined(format!("{percent}% wrong"), &of.lines()));
+    panel.layers.push(joined(format!("{percent}% wrong, by the best guess"), &of.lines()));
     panel.layers.push(joined("limits of what is told (95%)".into(), &of.limits()));
     panel.layers.push(Layer::Shade(Shade {
-        label: format!("wrong more often than in {percent}%"),
+        label: "wrong more often than that, by the best guess".into(),
         x: of.values[0].clone(),
         y: of.values[1].clone(),
         holds: of.above(),

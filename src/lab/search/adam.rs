@@ -79,6 +79,10 @@ impl Search for Adam {
 }
 
 impl GradientSearch for Adam {
+    fn goes_by_the_lead(&self) -> bool {
+        true
+    }
+
     fn check(&self, plan: &Examination, points: Option<&dyn Differentiable>, _classes: i64) -> Result<()> {
         if !plan.levels.is_empty() {
             let search = self.describe();

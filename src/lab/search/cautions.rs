@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tch::Device;
+
 use super::cube::Cube;
 use super::{Examination, Row, gradient_search, slopes};
 use crate::core::{Cautions, significant};
@@ -28,6 +30,7 @@ pub(super) fn cautions(plan: &Examination, rows: &[Row]) -> Cautions {
         missed_within_more(plan, rows),
         never_failed(plan, rows),
         within_rounding(plan, rows),
+        finer_than_files(plan, rows),
         unbounded(plan),
         plan.data.other_lengths("levels, radii and magnitudes").filter(|_| plan.space.additive()),
         as_wanted_throughout(plan, rows),
@@ -70,6 +73,30 @@ fn within_rounding(plan: &Examination, rows: &[Row]) -> Option<String> {
             "{near} of the {all} rows that fail do so by no more than scores are rounded by ({} or less): asked again in other batches, or in double \
              precision, some of them may be right",
             significant(rounding, 1)
+        )
+    })
+}
+
+/// Whether what fails differs from its image by less than a file of 8 bits can hold, where images came from such files: no pixel changes by
+/// more than the whole change is long, in any norm.
+fn finer_than_files(plan: &Examination, rows: &[Row]) -> Option<String> {
+    /// Half of what is between two values of a pixel.
+    const HALF_A_LEVEL: f32 = 0.5 / 255.0;
+    if !plan.space.additive() {
+        return None;
+    }
+    let fooled = rows.iter().filter(|row| row.fooled());
+    let (all, fine) = (fooled.clone().count(), fooled.filter(|row| row.magnitude < HALF_A_LEVEL).count());
+    if fine == 0 {
+        return None;
+    }
+    // What is known without it is kept whatever happens here.
+    let levels = plan.data.images(&[0], Device::Cpu).and_then(|image| Ok(image.f_mul_scalar(255.0)?)).ok()?;
+    let off = levels.f_sub(&levels.f_round().ok()?).ok()?.f_abs().ok()?.f_max().ok()?.f_double_value(&[]).ok()?;
+    (off < 1e-3).then(|| {
+        format!(
+            "{fine} of the {all} rows that fail changed no pixel by as much as half a grey level (1/510): files and pictures of 8 bits, as these images came \
+             from, show them as they were"
         )
     })
 }

@@ -19,8 +19,13 @@ impl Transcript {
     /// pulls at all classes alike then and not at the next one, of which two classes have but one.
     pub(super) fn told_of_flat_softmax(self, cx: &Cx, plan: &Examination) -> Self {
         let by = Objective { loss: Some(Loss::CrossEntropy), ..plan.objective.clone() };
-        let goes = matches!(plan.objective.loss, None | Some(Loss::CrossEntropy))
-            && gradient_search(&*plan.search).is_some_and(|search| search.looks_for(&by));
+        let goes = gradient_search(&*plan.search).is_some_and(|search| {
+            let said = match plan.objective.loss {
+                None => !search.goes_by_the_lead(),
+                Some(loss) => loss == Loss::CrossEntropy,
+            };
+            said && search.looks_for(&by)
+        });
         // A mean of probabilities is less sure than what it is the mean of.
         let mean = plan.model.copies() > 1;
         if !plan.objective.any_wrong()

@@ -31,6 +31,11 @@ pub trait GradientSearch {
         true
     }
 
+    /// Whether it goes by the lead of the wrong classes where no loss is said, not by the cross entropy.
+    fn goes_by_the_lead(&self) -> bool {
+        false
+    }
+
     /// In which norms it has steps.
     fn norms(&self) -> &'static [Norm] {
         &[Norm::L2, Norm::Linf]

@@ -77,7 +77,7 @@ impl Transcript {
 
     /// What is said of TorchScript and programs that answer otherwise to a few images as they stand than they did before the search.
     fn otherwise_as_they_stand(&self, cx: &Cx, plan: &Examination) -> Option<String> {
-        if !plan.model.foreign() || !plan.objective.failure.of_classes() {
+        if !plan.model.foreign() || !plan.objective.failure.of_classes() || plan.space.redraws() {
             return None;
         }
         let first = self.first_of_images();

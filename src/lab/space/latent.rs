@@ -120,6 +120,10 @@ impl Space for Latent {
         Some(self)
     }
 
+    fn redraws(&self) -> bool {
+        self.generator.redraws()
+    }
+
     fn cautions(&self, _at_levels: bool) -> Cautions {
         self.generator.cautions()
     }

@@ -100,6 +100,11 @@ pub trait Space {
         None
     }
 
+    /// Whether it draws an image anew, and otherwise, each time that it is asked for it unchanged.
+    fn redraws(&self) -> bool {
+        false
+    }
+
     /// What must be said beside results of it, at levels or without: where it is not what its name says.
     fn cautions(&self, _at_levels: bool) -> Cautions {
         Cautions::default()

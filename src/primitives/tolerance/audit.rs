@@ -41,7 +41,7 @@ pub static AUDIT: Primitive = Primitive {
             gradient may vanish, and failing images rounded to 8 bits must fail still, unless the search stops where failing begins, as fmn does.\n\n\
             Of each check, `against` is the number of images that speak against the attack of those that were `tried`, `accuracy` the share of all \
             images that was left right; it `fails` for more than one image in a hundred and for two or more of fewer, is `doubtful` for one image or up to one in a hundred, and is `not asked` where it \
-            can't be, with the reason. `verdict` is that of the worst check. `least` is the accuracy after all that was tried in the ball: where \
+            can't be, with the reason, such as that no image was left right. `verdict` is that of the worst check. `least` is the accuracy after all that was tried in the ball: where \
             it is below `accuracy`, that was no more than an upper bound. That every check holds proves nothing: `least` is an upper bound, too. \
             It takes about 15 times as long as the attack.",
     source: "Carlini et al. 2019, Section 5; Athalye, Carlini and Wagner 2018, Section 3.1; Croce and Hein 2020, Section 5",
