@@ -640,6 +640,22 @@ fn what_was_not_measured_is_not_counted() {
     );
 }
 
+/// What fails by less than a file of 8 bits can hold is there in no picture and no file of such images; images that are finer themselves are none.
+#[test]
+fn changes_finer_than_files_are_told() {
+    truths(
+        r#"
+        let f = model::from(|x| { let mean = x.reshape([-1, 64]).mean(1).reshape([-1, 1]); tensor::concat([mean * 0, mean - 0.3 - 0.0005], 1) }, #{ classes: 2 });
+        let said = |grey, radius| {
+            let ds = data::from(tensor::zeros([4, 1, 8, 8]) + grey, [0, 0, 0, 0], #{ classes: ["dark", "bright"] });
+            let of = |ball| examine(model::from(|x| f.logits(x - grey + 0.3), #{ classes: 2 }), ds, #{ space: space::pixels("linf", ball), search: search::square(#{ questions: 50 }), seed: 1 });
+            let t = of.call(#{ radius: radius, bounds: [0, 1] });
+            [t.column("fooled").all(|so| so), t.cautions.some(|c| c.contains("4 of the 4 rows that fail changed no pixel by as much as half a grey level"))]
+        };
+        #{ finer: said.call(0.4, 0.001) == [true, true], coarser: said.call(0.4, 0.01) == [true, false], own: said.call(0.301, 0.001) == [true, false] }"#,
+    );
+}
+
 /// Of a class that noise never shows nothing is known where a search begins at noise, and every number that it would have gone into says so.
 #[test]
 fn a_search_that_found_nothing_to_begin_at_says_nothing_of_the_model() {

@@ -183,7 +183,7 @@ impl Model {
     fn guesses(&self, set: Shown, error: f64, no: &str) -> String {
         if self.read_well.get() {
             return format!(
-                "the error of {} on {} is {}, {no} better than guessing, and it reads other images of these classes: these may be what it was made to fail on",
+                "the error of {} on {} is {}, {no} better than guessing, and it read others as they are: these may be prepared otherwise, or be what it was made to fail on",
                 self.name,
                 set.name(),
                 number(error)

@@ -75,10 +75,6 @@ impl Model {
         if well && beyond_guessing {
             self.read_well.set(true);
         }
-        // What it read rightly before was prepared for it: these images are other ones, such as those that it was made to fail on.
-        if self.read_well.get() {
-            return Ok(None);
-        }
         if well || !whole || one_label || self.opaque() || self.may_draw() || self.is_not_to_read(set) {
             return Ok(None);
         }
@@ -135,9 +131,16 @@ impl Model {
         let own = rows.iter().filter(|row| read[**row].0 == read[**row].1).count();
         let best = answers.chunks(n).map(right).zip(ways).rev().max_by_key(|(found, _)| *found);
         let best = best.filter(|(found, _)| *found as f64 >= own as f64 + BETTER * n as f64);
+        // What is done to images that a model was made to fail on may be undone as well as a change.
+        let why = match self.read_well.get() {
+            true => {
+                "it read others as they are, so that these may be prepared otherwise, or be what it was made to fail on"
+            }
+            false => "it may have been made for such",
+        };
         Ok(best.map(|(found, prepared)| {
             format!(
-                "{} reads {own} of {n} images of {} as they are labelled, and {found} where {}: it may have been made for such",
+                "{} reads {own} of {n} images of {} as they are labelled, and {found} where {}: {why}",
                 self.name,
                 set.name,
                 prepared.said()
