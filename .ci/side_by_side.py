@@ -40,16 +40,22 @@ def parts_of(command):
     program, *asked = command["words"]
     name = re.sub(r"-[0-9a-f]{16}$", "", os.path.basename(program))
     if name != "all":
-        return [command | {"name": name}]
+        return [command | {"name": name, "again": " ".join(command["words"])}]
     listed = subprocess.run(
         [program, *asked, "--list"], cwd=command["folder"], env=command["environment"], stdout=subprocess.PIPE, check=True, text=True
     )
     modules = {}
     for test in re.findall(r"^(\S+): test$", listed.stdout, re.MULTILINE):
         modules.setdefault(test.split("::")[0], []).append(test)
+    for word in asked:
+        if word.endswith("::") and not any(word in test for tests in modules.values() for test in tests):
+            sys.exit(f"no test is called {word}")
     # Which tests were asked for is in their names by now.
-    kept = [word for word in asked if word in ("--ignored", "--include-ignored", "--nocapture", "--quiet")]
-    return [command | {"name": module, "words": [program, *kept, "--exact", *tests]} for module, tests in modules.items()]
+    kept = [word for word in asked if word.startswith("-") and word != "--skip"]
+    return [
+        command | {"name": module, "words": [program, *kept, "--exact", *tests], "again": f"{program} {module}::"}
+        for module, tests in modules.items()
+    ]
 
 
 def run(command):
@@ -67,7 +73,7 @@ def run(command):
     # A program that ends well before its tests do says no result.
     well = done.returncode == 0 and len(results) == 1
     if not well:
-        print(f"\n{text}\n{command['name']} failed with status {done.returncode}: {' '.join(command['words'])}", flush=True)
+        print(f"\n{text}\n{command['name']} failed with status {done.returncode}: {command['again']}", flush=True)
     elif not results[0].startswith("test result: ok. 0 passed"):
         print(f"{command['name']}, {time.monotonic() - begun:.1f} s\n{results[0]}", flush=True)
     return well

@@ -285,3 +285,23 @@ fn scores_that_lie_near_to_one_another_hide_what_an_attack_could_find() {
         ),
     );
 }
+
+/// All images fail by a tenth of a grey level and are right again as files: no word of an attack that is too weak.
+#[test]
+fn what_files_can_not_hold_is_no_weakness_of_the_attack() {
+    holds(
+        LINEAR,
+        &format!(
+            "{NAMED}
+            let all = model::from(|x| {{ let most = x.reshape([-1, 4]).max(1).reshape([-1, 1]); tensor::concat([most * 0, (most - 0.4001) * 1000], 1) }}, #{{ classes: 2 }});
+            let grey = data::from(tensor::zeros([10, 1, 2, 2]) + 0.4, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0], #{{ classes: [\"dark\", \"bright\"] }});
+            let a = tolerance::audit(all, grey, #{{
+                space: space::pixels(\"linf\", #{{ radius: 0.001, bounds: [0, 1] }}), search: search::square(#{{ questions: 50 }}), questions: 50, seed: 1 }});
+            [
+                of.call(a, \"failing images rounded to 8 bits\").verdict == \"fails\", a.accuracy == 0.0,
+                a.cautions.some(|c| c.contains(\"10 are right again as files of 8 bits\")), !a.cautions.some(|c| c.contains(\"no more than an upper bound\")),
+                of.call(a, \"a search without gradients\").verdict == \"not asked\",
+            ]"
+        ),
+    );
+}

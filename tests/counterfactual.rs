@@ -99,6 +99,18 @@ fn what_alone_turns_wrong_is_found_however_far_it_is() {
     assert_eq!(told(&format!("{rare} c.rows.some(|row| row.factors == [\"a\"]) && drawn.some(|n| n > 0)")), "true");
 }
 
+/// Of 30 factors and 200 draws there are more single values than are tried.
+#[test]
+fn what_was_not_tried_for_being_too_much_is_told() {
+    let many = r#"let names = []; for i in 0..30 { names.push(`x${i}`); }
+        let t = examine(f, ds, #{ space: space::factors(names.map(|name| range.call(name)), |z, s| z * 0 + if s.x0 > 5 { 1.0 } else { s.x0 / 100 }),
+            search: search::counterfactual(#{ random_questions: 200 }), seed: 1 });
+        let c = robustness::counterfactual(t);"#;
+    let said = "c.cautions.some(|said| said.contains(\"not all values of the wrong views were tried\"))";
+    assert_eq!(told(&format!("{many} [{said}, c.alone.x0, c.rows.all(|row| row.as_few == ())]")), "[true, 8, true]");
+    assert_eq!(told(&format!("let c = least.call(|s| s.a / 10); {said}")), "false");
+}
+
 /// Wrong only where a, b and c are all above 3: from a right view it takes those that are not.
 #[test]
 fn as_many_factors_as_it_takes() {

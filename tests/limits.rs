@@ -1,6 +1,7 @@
 //! Nothing that is typed ends the prompt, memory has a budget, terminals obey nobody's text, and what is built in is written down.
 
 use crate::terminal;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -325,4 +326,21 @@ fn what_is_built_in_is_written_down() {
         let wheels = text.lines().filter(|line| line.contains("==")).count();
         assert!(wheels > 2 && text.matches("--hash=sha256:").count() >= wheels, "{text}");
     }
+}
+
+/// What is not named in tests/main.rs is not compiled, and fails nowhere.
+#[test]
+fn every_file_of_tests_is_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let main = std::fs::read_to_string(root.join("main.rs")).expect("tests/main.rs");
+    let named: BTreeSet<&str> = main.lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';')).collect();
+    let files = std::fs::read_dir(&root).expect("tests").map(|entry| entry.expect("a file").path());
+    let sources = files.filter(|path| path.extension().is_some_and(|ending| ending == "rs"));
+    let stems: BTreeSet<String> =
+        sources.map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned()).collect();
+    let missing: Vec<&String> = stems
+        .iter()
+        .filter(|stem| !named.contains(stem.as_str()) && !["main", "bombs"].contains(&stem.as_str()))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?} are not in tests/main.rs");
 }

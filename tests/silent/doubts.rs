@@ -186,9 +186,6 @@ fn pixels_that_a_network_was_not_made_for_are_told() {
         let t = examine(f, other, #{ space: space::pixels("linf", #{ radius: 0.3, bounds: [0, 1] }), search: search::bim(#{ step: 0.05, steps: 10 }) });
         f.accuracy(other) + f.accuracy(data::from(t.images(), other.labels))"#,
     );
-    assert!(told.iter().any(|told| told.contains("or be what it was made to fail on")), "{told:?}");
-    assert!(
-        !told.iter().any(|told| told.contains("numbered differently") || told.contains("made for such")),
-        "{told:?}"
-    );
+    assert!(told.iter().any(|told| told.contains("these may be what it was made to fail on, too")), "{told:?}");
+    assert!(!told.iter().any(|told| told.contains("made for such")), "{told:?}");
 }

@@ -652,7 +652,14 @@ fn changes_finer_than_files_are_told() {
             let t = of.call(#{ radius: radius, bounds: [0, 1] });
             [t.column("fooled").some(|so| so), t.cautions.some(|c| c.contains("rows that fail changed no pixel by as much as half a grey level"))]
         };
-        #{ finer: said.call(0.4, 0.001) == [true, true], coarser: said.call(0.4, 0.01) == [true, false], own: said.call(0.301, 0.001) == [true, false] }"#,
+        #{ finer: said.call(0.4, 0.001) == [true, true], coarser: said.call(0.4, 0.01) == [true, false], own: said.call(0.301, 0.001) == [true, false],
+            // A deviation is no bound on what a pixel changes by.
+            noise: {
+                let ds = data::from(tensor::zeros([4, 1, 8, 8]) + 0.4, [0, 0, 0, 0], #{ classes: ["dark", "bright"] });
+                let any = model::from(|x| { let most = x.reshape([-1, 64]).max(1).reshape([-1, 1]); tensor::concat([most * 0, (most - 0.402) * 1000], 1) }, #{ classes: 2 });
+                let t = examine(any, ds, #{ space: space::noise(), search: search::random(#{ questions: 20 }), levels: [0.0015], seed: 1 });
+                [t.column("fooled").some(|so| so), t.cautions.some(|c| c.contains("half a grey level"))] == [true, false]
+            } }"#,
     );
 }
 
@@ -686,7 +693,7 @@ fn a_search_that_found_nothing_to_begin_at_says_nothing_of_the_model() {
             found: !found.column("vanished").some(|so| so) && found.cautions.len() == 0,
             // 0.42 / (1 - 4/64) of the one pixel.
             nearer: { let size = tolerance::smallest_change(found).median; size >= 0.448 && size < 0.5 },
-            none: none.column("vanished").all(|so| so) && none.cautions.some(|c| c.contains("found neither a start nor noise that fails")),
+            none: none.column("vanished").all(|so| so) && none.cautions.some(|c| c.contains("found no start and no noise that fails")),
             transcript: t.cautions.some(|c| c.contains("found no noise that fails") && c.contains("for 6 of 6 images")) && t.column("vanished").all(|so| so),
             least: least.mean == () && least.median == () && least.cautions.some(|c| c.contains(said)) && !least.cautions.some(|c| c.contains("count as needing more")),
             curve: curve.cautions.some(|c| c.contains(said)),

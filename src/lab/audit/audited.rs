@@ -32,8 +32,8 @@ impl Audit {
         };
         for Finding { check, against, tried, .. } in fails(true) {
             cautions.add(format!(
-                "of {tried} images that fail {against} do so by less than a file of 8 bits can hold ({check}): an accuracy of {} is lower than that of images \
-                 that can be stored or shown, and no stronger attack is missing there",
+                "of {tried} images that fail {against} are right again as files of 8 bits ({check}): of images that can be stored or shown the accuracy may be \
+                 higher than {}, and was not looked for",
                 percent(accuracy)
             ));
         }

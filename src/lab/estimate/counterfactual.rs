@@ -103,6 +103,13 @@ pub fn counterfactual(transcript: &Rc<Transcript>) -> Result<Counterfactuals> {
     if inexact > 0 {
         all.cautions.add(format!("for {inexact} of {n} objects not all smaller sets of factors were tried"));
     }
+    let thinned = all.found.iter().filter(|change| change.least.thinned).count();
+    if thinned > 0 {
+        all.cautions.add(format!(
+            "for {thinned} of {n} objects not all values of the wrong views were tried, as there are too many: `alone` counts at least so many, and a nearer \
+             change may be"
+        ));
+    }
     let turning = all.found.iter().filter(|change| change.least.turns > 1).count();
     if turning > 0 {
         all.cautions.add(format!(

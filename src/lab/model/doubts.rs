@@ -181,20 +181,17 @@ impl Model {
     }
 
     fn guesses(&self, set: Shown, error: f64, no: &str) -> String {
-        if self.read_well.get() {
-            return format!(
-                "the error of {} on {} is {}, {no} better than guessing, and it read others as they are: these may be prepared otherwise, or be what it was made to fail on",
-                self.name,
-                set.name(),
-                number(error)
-            );
-        }
         format!(
-            "the error of {} on {} is {}, {no} better than guessing: their classes may be numbered differently, or the pixels scaled (mean, std){}",
+            "the error of {} on {} is {}, {no} better than guessing: their classes may be numbered differently, or the pixels scaled (mean, std){}{}",
             self.name,
             set.name(),
             number(error),
-            if matches!(set, Shown::Drawn(..)) { ", or what is drawn shows none of its labels" } else { "" }
+            if matches!(set, Shown::Drawn(..)) { ", or what is drawn shows none of its labels" } else { "" },
+            if self.read_well.get() {
+                "; it read others as they are: these may be what it was made to fail on, too"
+            } else {
+                ""
+            }
         )
     }
 

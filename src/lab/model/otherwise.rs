@@ -86,10 +86,7 @@ impl Model {
         let mut call = cx.long_call("preparation", &[&self.digest.0, &set.digest().0, device.as_bytes()], false);
         if let Some(record) = call.replay()? {
             let told: Option<String> = serde_json::from_slice(&record).map_err(|_| call.unfit())?;
-            if told.is_none() && beyond_guessing {
-                self.read_well.set(true);
-            }
-            return Ok(told);
+            return Ok(self.with_its_reading(told, beyond_guessing));
         }
         let told = match self.other_preparation(cx, set, read) {
             Err(error) if error.is_interrupted() => return Err(error),
@@ -97,10 +94,22 @@ impl Model {
             told => told.unwrap_or(None),
         };
         call.append(serde_json::json!(told).to_string().as_bytes())?;
+        Ok(self.with_its_reading(told, beyond_guessing))
+    }
+
+    /// What was noticed with what it may mean, which goes by what the model read before: no part of what is recorded of these images.
+    fn with_its_reading(&self, told: Option<String>, beyond_guessing: bool) -> Option<String> {
         if told.is_none() && beyond_guessing {
             self.read_well.set(true);
         }
-        Ok(told)
+        // What is done to images that a model was made to fail on may be undone as well as a change.
+        let why = match self.read_well.get() {
+            true => {
+                "it read others as they are, so that these may be prepared otherwise, or be what it was made to fail on"
+            }
+            false => "it may have been made for such",
+        };
+        told.map(|told| format!("{told}: {why}"))
     }
 
     fn other_preparation(&self, cx: &Cx, set: &Dataset, read: &[(i64, i64)]) -> Result<Option<String>> {
@@ -131,16 +140,9 @@ impl Model {
         let own = rows.iter().filter(|row| read[**row].0 == read[**row].1).count();
         let best = answers.chunks(n).map(right).zip(ways).rev().max_by_key(|(found, _)| *found);
         let best = best.filter(|(found, _)| *found as f64 >= own as f64 + BETTER * n as f64);
-        // What is done to images that a model was made to fail on may be undone as well as a change.
-        let why = match self.read_well.get() {
-            true => {
-                "it read others as they are, so that these may be prepared otherwise, or be what it was made to fail on"
-            }
-            false => "it may have been made for such",
-        };
         Ok(best.map(|(found, prepared)| {
             format!(
-                "{} reads {own} of {n} images of {} as they are labelled, and {found} where {}: {why}",
+                "{} reads {own} of {n} images of {} as they are labelled, and {found} where {}",
                 self.name,
                 set.name,
                 prepared.said()

@@ -82,21 +82,27 @@ fn within_rounding(plan: &Examination, rows: &[Row]) -> Option<String> {
 fn finer_than_files(plan: &Examination, rows: &[Row]) -> Option<String> {
     /// Half of what is between two values of a pixel.
     const HALF_A_LEVEL: f32 = 0.5 / 255.0;
-    if !plan.space.additive() {
-        return None;
-    }
+    /// Images that are looked at.
+    const MOST: usize = 16;
+    // What magnitudes are norms of changes of.
+    plan.space.ball(1.0)?;
     let fooled = rows.iter().filter(|row| row.fooled());
-    let (all, fine) = (fooled.clone().count(), fooled.filter(|row| row.magnitude < HALF_A_LEVEL).count());
-    if fine == 0 {
+    let fine: Vec<usize> =
+        fooled.clone().filter(|row| row.magnitude < HALF_A_LEVEL).map(|row| row.id as usize).collect();
+    let images: BTreeSet<usize> = fine.iter().copied().collect();
+    let some: Vec<usize> = images.into_iter().take(MOST).collect();
+    if some.is_empty() {
         return None;
     }
     // What is known without it is kept whatever happens here.
-    let levels = plan.data.images(&[0], Device::Cpu).and_then(|image| Ok(image.f_mul_scalar(255.0)?)).ok()?;
+    let levels = plan.data.images(&some, Device::Cpu).and_then(|images| Ok(images.f_mul_scalar(255.0)?)).ok()?;
     let off = levels.f_sub(&levels.f_round().ok()?).ok()?.f_abs().ok()?.f_max().ok()?.f_double_value(&[]).ok()?;
     (off < 1e-3).then(|| {
         format!(
-            "{fine} of the {all} rows that fail changed no pixel by as much as half a grey level (1/510): files and pictures of 8 bits, as these images came \
-             from, show them as they were"
+            "{} of the {} rows that fail changed no pixel by as much as half a grey level (1/510): files and pictures of 8 bits, as these images came \
+             from, show them as they were",
+            fine.len(),
+            fooled.count()
         )
     })
 }
@@ -348,11 +354,11 @@ pub(super) fn stuck<'a>(plan: &Examination, rows: impl IntoIterator<Item = &'a R
     let of = if images.len() == last.len() { "images" } else { "cases" };
     let named = plan.search.describe();
     if named.starts_with("hopskipjump(") {
-        let began = if named.contains(", starts: ") { "neither a start nor noise" } else { "no noise" };
+        let began = if named.contains(", starts: ") { "no start and no noise" } else { "no noise" };
         let other = if last.keys().any(|(_, target, _)| target.is_some()) { "the target's" } else { "another" };
         return Some(format!(
             "{named} found {began} that fails, at which it begins, for {stuck} of {} {of}: nothing was looked for there, which says nothing of what {} \
-             bears; `starts` gives it images of {other} class to begin at, and search::fmn begins at the image itself and needs gradients",
+             bears; `starts` gives it images of {other} class to begin at, each of which is a question, and search::fmn begins at the image itself and needs gradients",
             last.len(),
             plan.model.name
         ));

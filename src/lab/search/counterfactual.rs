@@ -87,6 +87,8 @@ pub struct LeastChange {
     pub factors: Vec<usize>,
     /// Whether every smaller set of factors of every wrong setting was tried.
     pub exact: bool,
+    /// Whether settings were left out because there were too many.
+    pub thinned: bool,
     /// Sets of as many factors that turn it wrong as well, this one included; none where not all were tried.
     pub sets: Option<usize>,
     /// The questions of the path, from the right setting on, and how far along each is, from 0 to 1.
@@ -175,8 +177,9 @@ struct Shrinking {
     candidates: Vec<Setting>,
     ways: Vec<WayBack>,
     exact: bool,
-    /// Whether all settings of this number of factors were proposed.
+    /// Whether all settings of this number of factors were proposed, and of any before.
     whole: bool,
+    thinned: bool,
     sets: Option<usize>,
     /// By factor, whether it alone was enough.
     alone: Vec<bool>,
@@ -206,6 +209,7 @@ impl Shrinking {
             ways: vec![],
             exact: true,
             whole: true,
+            thinned: false,
             sets: None,
             way: 0,
             between: [0.0, 1.0],
@@ -360,6 +364,7 @@ impl Shrinking {
             to,
             to_question,
             exact: self.exact,
+            thinned: self.thinned,
             sets: self.sets,
             path: way.map_or(vec![], |way| (way.first..way.first + way.points.len()).collect()),
             along: way.map_or(vec![], |way| way.along.clone()),
@@ -409,6 +414,7 @@ impl Proposals for Shrinking {
                 ShrinkStage::Sets(size) => match self.sets(size) {
                     Some((sets, whole)) if !sets.is_empty() => {
                         self.whole = whole;
+                        self.thinned |= !whole;
                         sets
                     }
                     _ => {

@@ -189,9 +189,10 @@ impl FoundTests {
                 return Err(Error::data("no image was drawn in that time").hint("allow more `seconds`"));
             }
             return Err(Error::data(format!(
-                "none of {draws} {} gave a test of {}",
+                "none of {draws} {} gave a test of {}{}",
                 if searched { "starts" } else { "images" },
-                model.name
+                model.name,
+                generator.cautions().ending()
             ))
             .hint(hint.to_string()));
         }

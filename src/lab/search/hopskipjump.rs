@@ -73,7 +73,7 @@ impl Starts {
     }
 
     /// The changes that lead there from an image, the nearest first, but images of its own label last.
-    fn ways(&self, original: &PixelChange, label: i64, norm: Norm) -> Vec<usize> {
+    fn ways(&self, original: &PixelChange, label: i64, norm: Norm) -> VecDeque<u32> {
         let size = |at: usize| {
             let image = &self.images[at].0;
             let differences = image.iter().zip(original.iter()).map(|(a, b)| f64::from(a - b));
@@ -89,7 +89,7 @@ impl Starts {
             let own = |at: usize| self.images[at].1 == label;
             own(a).cmp(&own(b)).then(sizes[a].total_cmp(&sizes[b]))
         });
-        order
+        order.into_iter().map(|at| at as u32).collect()
     }
 }
 
@@ -171,10 +171,7 @@ impl Proposing<PixelBall> for HopSkipJump {
                 ))
                 .hint("both in channels, height and width: read them by the same options"));
             }
-            Some(starts) => {
-                let left = starts.ways(&original, of.label, room.norm);
-                Some(Approaching { left: left.into(), starts: starts.clone(), at_once: 1 })
-            }
+            Some(starts) => Some(Approaching { starts: starts.clone(), label: of.label, left: None, at_once: 1 }),
             None => None,
         };
         Ok(Box::new(Walk {
@@ -198,7 +195,10 @@ impl Proposing<PixelBall> for HopSkipJump {
 /// Starts that were not asked about.
 struct Approaching {
     starts: Starts,
-    left: VecDeque<usize>,
+    /// The image's own.
+    label: i64,
+    /// In the order in which they are asked about, once they are.
+    left: Option<VecDeque<u32>>,
     at_once: usize,
 }
 
@@ -288,7 +288,7 @@ impl Proposals<PixelChange> for Walk {
         if self.left == 0 || (self.inside && self.radius.is_finite()) {
             self.state = State::Done;
         }
-        if matches!(self.state, State::Starts) && self.starts.as_ref().is_none_or(|starts| starts.left.is_empty()) {
+        if matches!(self.state, State::Starts) && !self.has_starts() {
             self.state = State::Noise;
         }
         let most = self.left.min((NUMBERS / self.original.len().max(1)).max(1));
@@ -323,6 +323,7 @@ impl Proposals<PixelChange> for Walk {
             State::Standing => State::Starts,
             state @ (State::Starts | State::Noise) => match tried.iter().zip(&fails).find(|(_, fails)| **fails) {
                 Some((far, _)) => {
+                    self.starts = None;
                     let until = if self.norm == Norm::L2 { self.precision() } else { CLOSE };
                     let between = Between::line(far.to_vec(), until, 1, 0.0);
                     self.between(between)
@@ -397,13 +398,21 @@ impl Walk {
         PixelChange::from(change)
     }
 
-    /// To the nearest starts that were not asked about.
+    /// Whether there are starts that were not asked about.
+    fn has_starts(&mut self) -> bool {
+        let (original, norm) = (&self.original, self.norm);
+        self.starts.as_mut().is_some_and(|Approaching { starts, label, left, .. }| {
+            !left.get_or_insert_with(|| starts.ways(original, *label, norm)).is_empty()
+        })
+    }
+
+    /// To the nearest of them.
     fn next_starts(&mut self, most: usize) -> Vec<Vec<f32>> {
-        let Some(Approaching { starts, left, at_once }) = &mut self.starts else { return vec![] };
+        let Some(Approaching { starts, left: Some(left), at_once, .. }) = &mut self.starts else { return vec![] };
         let count = left.len().min(*at_once).min(most);
         *at_once = (*at_once * 2).min(STARTS_AT_ONCE);
-        let there = |at: usize| {
-            let pixels = starts.images[at].0.iter().zip(self.original.iter());
+        let there = |at: u32| {
+            let pixels = starts.images[at as usize].0.iter().zip(self.original.iter());
             pixels.map(|(there, here)| there - here).collect()
         };
         left.drain(..count).map(there).collect()

@@ -5,7 +5,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::factor::{Domain, Factor, Factored, Originals};
 use super::{Differentiable, Latent, Space};
-use crate::core::{Cx, Error, Result, Tensor, on_device, random};
+use crate::core::{Cautions, Cx, Error, Result, Tensor, on_device, random};
 use crate::data::Dataset;
 
 /// p = sum of c_j d_j, with the d_j random, of length 1 and at right angles: the c_j are the factors.
@@ -66,6 +66,14 @@ const OWN: u64 = 0x6469_7265_6374;
 impl Space for LatentDirections {
     fn describe(&self) -> String {
         self.said(&self.of.describe())
+    }
+
+    fn redraws(&self) -> bool {
+        self.of.redraws()
+    }
+
+    fn cautions(&self, at_levels: bool) -> Cautions {
+        self.of.cautions(at_levels)
     }
 
     fn identity(&self) -> String {

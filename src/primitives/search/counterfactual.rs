@@ -28,7 +28,8 @@ pub static COUNTERFACTUAL: Primitive = Primitive {
     returns: "a Search",
     notes: "Of each image: settings are drawn; of the right ones the surest is kept, and all wrong ones. One factor of a wrong \
             one is put into the right one, each factor of each in turn, then every two, up to `most_factors`, until the answer is wrong. Of more than 1000 such \
-            settings as many are asked for each set of factors, from its nearest to its farthest values, and then not all was tried, which is said; with more factors, or where \
+            settings as many are asked for each set of factors, of wrong ones spread from near to far, and then not all was tried, which is said; so that it asks at most 1000 \
+            times for each number of factors, besides those that are drawn and the path; with more factors, or where \
             there are over 1000 sets of them, factors are taken out of the nearest wrong setting one by one as long as it stays wrong. Of what as few factors make wrong \
             the three nearest are gone back along, a straight line in shares of ranges (logarithmic ones in the logarithm) on which choices change first, and where the answer turns first \
             the part of the path is halved eight times. Right and wrong settings are then asked again. Distance is the sum of the shares, and 1 for each changed choice. \
