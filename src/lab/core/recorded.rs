@@ -19,6 +19,8 @@ pub type StepWork<'a> = &'a dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>;
 
 /// Calls that go as written before there is a recording: the first makes what libraries keep, the second tells whether the host holds it up.
 const WATCHED: u32 = 2;
+/// How often the host must be seen not to hold a step up: once it may have been held up itself, as by other programs.
+const SEEN: u32 = 2;
 /// Recordings that were used less often than this were not worth it, and the next one waits twice as long.
 const WORTH: u64 = 32;
 /// Inputs of another layout in a row that a recording outlasts.
@@ -28,6 +30,8 @@ const OTHERS: u32 = 3;
 pub struct RecordedStep {
     stage: RecordingStage,
     patience: u32,
+    /// How often the host was seen not to hold it up.
+    kept_pace: u32,
 }
 
 enum RecordingStage {
@@ -58,12 +62,12 @@ impl RecordedStep {
             Device::Cuda(_) if wanted() => RecordingStage::Watched(0, vec![]),
             _ => RecordingStage::Never,
         };
-        Self { stage, patience: WATCHED }
+        Self { stage, patience: WATCHED, kept_pace: 0 }
     }
 
     /// Every step goes as written.
     pub fn never() -> Self {
-        Self { stage: RecordingStage::Never, patience: WATCHED }
+        Self { stage: RecordingStage::Never, patience: WATCHED, kept_pace: 0 }
     }
 
     /// Whether there is anything to be gained.
@@ -114,7 +118,12 @@ impl RecordedStep {
                 if let Some(recording) = Recording::new(inputs[0].device()) {
                     let (given, held_up) = recording.watch(|| work(&own()))?;
                     if !held_up {
-                        self.stage = RecordingStage::Never;
+                        // It is watched once more.
+                        *calls -= 1;
+                        self.kept_pace += 1;
+                        if self.kept_pace == SEEN {
+                            self.stage = RecordingStage::Never;
+                        }
                     }
                     return Ok(given);
                 }
