@@ -653,6 +653,8 @@ fn recipes_of_generated_tests_answer_what_they_say() {
         #{
             pairs: p.kept.len() == 10 && p.kept[0].len() == 2 && p.missing.filter(|m| m == "1 as 1").is_empty(),
             wrong: s.model.accuracy(any.images) == 0,
+            cells: p.cautions.some(|said| said.contains("shares of the heatmap are of") && said.contains("2 tests each")),
+            given: one.cautions == [] && testgen::nearest(s + #{ given: true }, any, 4).cautions.some(|said| said.contains("nobody asked what")),
             nearest: one.table.len() == 4 && one.tests.len() == 4 && one.table[2].tests_least <= one.table[2].tests_median,
             transfer: t.table.map(|row| row.from) == ["first", "ordinary draws", "second"] && t.table[0].tests >= t.table[0].counted && t.table[0].tests > 0
                 && t.table[1].first >= 0 && t.table[1].second <= 1 && t.cautions.some(|told| told.contains("hardly better than guessing")),
@@ -692,6 +694,7 @@ fn recipes_of_generated_tests_answer_what_they_say() {
             no_control: bare.control == () && !("control_found" in bare.table[1]) && bare.cautions.some(|said| said.starts_with("no control: ")),
             online_before: o.before.step.len() == 4 && o.summary.misclassified_before_lo <= o.summary.misclassified_before && o.before.step == o.after.step,
             latent: lat.table.len() == 2 && lat.figure == () && lat.table[1].control_found == lat.table[1].found,
+            too_low: !q.cautions.some(|said| said.contains("is too low")) && testgen::quality(s, s.generator, #{ n: 40 }).cautions.some(|said| said.contains("score of 40 images is too low")),
             quality: q.fid > 0 && q.fid_by_chance > 0 && testgen::quality(s, s.generator, #{ n: 40 }).cautions.some(|said| said.contains("where there should be many times as many")) && q.inception_score >= 1 && q.inception_score <= 10 && q.misclassified <= 1,
         }
     "#,

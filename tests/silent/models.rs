@@ -291,13 +291,19 @@ fn what_programs_draw_is_told_or_refused() {
     ));
     // Of another label it draws something else; its own noise is no fault of a classifier.
     truths(&format!(
-        r#"let conditional = generator::load("{}", #{{ latent: 4 }});
+        r#"import "std/activations" as activations;
+           let conditional = generator::load("{}", #{{ latent: 4 }});
            let noisy = {};
            let scripted = model::load("{}", #{{ input: [1, 16, 16] }});
-           let by_noise = generator::perturb(noisy, scripted, #{{ n: 8, samples: 20, steps: 3, target: "any", labels: [2], seed: 1 }});
+           let how = #{{ n: 8, samples: 20, steps: 3, target: "any", labels: [2], seed: 1 }};
+           let by_noise = generator::perturb(noisy, scripted, how);
+           let redrawn = |of| of.cautions.some(|said| said.contains("draws another image"));
+           let groups = how + #{{ groups: #{{ all: [0] }} }};
            #{{
                forgotten: conditional.cautions.some(|said| said.contains("draws something else for another label")),
                said: !noisy.cautions.some(|said| said.contains("for another label")),
+               figures: [activations::granularities(noisy, scripted, groups), activations::samples(noisy, scripted, how), activations::growing(noisy, scripted, how + #{{ frames: 2 }}),
+                   activations::examination(noisy, #{{ scripted: scripted }}, groups).kept[0]].map(redrawn) == [true, true, true, true],
                deterministic: by_noise.cautions.some(|said| said.contains("draws another image")) && !by_noise.cautions.some(|said| said.contains("answers otherwise")),
                // It goes by the lead of wrong classes, whatever a softmax makes of the scores.
                by_the_lead: !by_noise.cautions.some(|said| said.contains("cross entropy that the search goes by")),

@@ -614,6 +614,26 @@ mod tests {
         }
     }
 
+    /// Near ones first and one alone, then two, but images of the own label last; the image itself is none, and after them comes noise.
+    #[test]
+    fn starts_are_asked_about_from_near_to_far() {
+        let image = |grey: f32, label: i64| (PixelChange::from(vec![grey; PIXELS]), label);
+        let images = [image(0.9, 1), image(0.6, 0), image(0.4, 2), image(0.5, 1), image(0.7, 3)];
+        let starts = Starts { described: String::new(), shape: [1, 6, 10], images: images.into() };
+        let search = HopSkipJump { questions: 400, directions: 20, starts: Some(starts) };
+        let room = room(Norm::L2, f64::INFINITY);
+        let mut walk = search.begin(&room, Examinee { seed: 3, row: 4, label: 0 }).expect("room enough");
+        let mut asked = vec![];
+        for _ in 0..5 {
+            let changes = walk.propose().expect("changes");
+            asked.push(changes.iter().map(|change| (change[0] * 10.0).round() as i32).collect::<Vec<_>>());
+            walk.update(&vec![-1.0; changes.len()]).expect("heard");
+        }
+        assert_eq!(asked[..4], [vec![0], vec![-1], vec![2, 4], vec![1]]);
+        assert_eq!(asked[4].len(), 1, "noise");
+        assert!(walk.never_began());
+    }
+
     #[test]
     fn it_stops_within_a_radius_and_at_an_image_that_fails_and_gives_up_where_nothing_does() {
         let (asked, best) = beyond_a_plane(&room(Norm::L2, 0.3), 4000, 0.75);
